@@ -1,0 +1,54 @@
+"""`python -m app`: prepare the database, then serve."""
+
+import asyncio
+import logging.config
+import sys
+
+import uvicorn
+
+from app.core.errors import StartupError
+from app.core.init_app import open_database
+from app.core.logs import log_config
+from app.core.settings import Settings, load_settings
+
+DRAIN_SECONDS = 20
+
+
+def main() -> int:
+    """Serve until told to stop. Exit codes: 0 stopped, 1 the database is not to be had, 2 a wrong setting."""
+    try:
+        settings = load_settings()
+    except StartupError as error:
+        print(f"jobdata: {error}", file=sys.stderr)
+        return 2
+    logging.config.dictConfig(log_config(settings.log_level, access_log=settings.access_log))
+    try:
+        # Once here, before any worker starts: a failure is one line instead of a traceback from each of them.
+        asyncio.run(prepare(settings))
+    except StartupError as error:
+        print(f"jobdata: {error}", file=sys.stderr)
+        return 1
+    serve(settings)
+    return 0
+
+
+async def prepare(settings: Settings) -> None:
+    async with open_database(settings):
+        pass
+
+
+def serve(settings: Settings) -> None:
+    print(f"jobdata: http://{settings.host}:{settings.port} (API at /docs)", file=sys.stderr)
+    uvicorn.run(
+        "app.main:create_app",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        log_config=log_config(settings.log_level, access_log=settings.access_log),
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

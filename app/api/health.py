@@ -1,0 +1,30 @@
+"""Probes for supervisors and load balancers."""
+
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from app.api.problem_details import documented
+from app.core.errors import DatabaseUnavailable
+from app.core.init_app import missing_migrations
+
+router = APIRouter(tags=["operations"])
+
+
+class Health(BaseModel):
+    status: Literal["ok"] = "ok"
+
+
+@router.get("/livez")
+async def livez() -> Health:
+    """The process answers."""
+    return Health()
+
+
+@router.get("/readyz", responses=documented())
+async def readyz() -> Health:
+    """The database answers and its tables are up to date."""
+    if await missing_migrations():
+        raise DatabaseUnavailable("The tables are older than this service: run `aerich upgrade`.")
+    return Health()

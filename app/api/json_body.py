@@ -1,0 +1,40 @@
+"""JSON bodies as old and new spiders send them."""
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+
+class JSONRequest(Request):
+    """A body is JSON whatever its Content-Type says: old spiders send none, curl says it is a form."""
+
+    async def json(self) -> Any:
+        body = await self.body()
+        try:
+            return json.loads(body, parse_constant=_refuse_constant)
+        except json.JSONDecodeError:
+            raise
+        except (ValueError, RecursionError):
+            # Not UTF-8, NaN or Infinity, a number of thousands of digits, brackets without end: FastAPI turns only
+            # JSONDecodeError into a 422.
+            raise json.JSONDecodeError("not plain JSON in UTF-8", "", 0) from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+class JSONRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            scope = dict(request.scope)
+            other = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
+            scope["headers"] = [*other, (b"content-type", b"application/json")]
+            return await handler(JSONRequest(scope, request.receive))
+
+        return handle

@@ -1,0 +1,100 @@
+"""What spiders call, and the counts of a day."""
+
+from datetime import date
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from app.api.dependencies import Now, Rules, ServiceSettings
+from app.api.json_body import JSONRoute
+from app.api.problem_details import documented
+from app.controllers import keyword as controller
+from app.controllers.keyword import Reporter
+from app.core.enums import Source
+from app.schemas.answers import Answer
+from app.schemas.keyword import (
+    AvailableKeyword,
+    CrawlCompleteRequest,
+    CrawlCompleteResult,
+    CrawlerId,
+    HeartbeatRequest,
+    HeartbeatResult,
+    MarkUsedRequest,
+    MarkUsedResult,
+    PageProgressRequest,
+    PageProgressResult,
+    ReleaseRequest,
+    ReleaseResult,
+    StatsResult,
+)
+
+router = APIRouter(prefix="/keyword", tags=["spiders"], route_class=JSONRoute)
+
+
+@router.get("/available", response_model=Answer[list[AvailableKeyword]], responses=documented())
+async def available(
+    response: Response, at: Now, rules: Rules, settings: ServiceSettings, source: Source,
+    limit: Annotated[int, Query(ge=1, le=100)] = 1,
+    reserve: Annotated[bool, Query(description="Claim the keywords; else they are only shown.")] = False,
+    crawler_id: Annotated[CrawlerId | None, Query(description="Holds a lease when given.")] = None,
+) -> dict[str, object]:  # fmt: skip
+    """The next keywords: unfinished ones first, then failed ones with tries left, then those not asked for today."""
+    claims = await controller.get_available(source, at, rules, limit=limit, reserve=reserve, crawler_id=crawler_id)
+    if not claims:
+        response.headers["Retry-After"] = str(settings.empty_retry_after_seconds)
+    return {"data": claims}
+
+
+@router.post(
+    "/page-progress", response_model=Answer[PageProgressResult], responses=documented(404, 409), tags=["spiders"]
+)
+async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> dict[str, object]:
+    """A page is done and stored. Reported again, it changes nothing."""
+    reporter = Reporter(body.claim_token, body.crawler_id)
+    progress = await controller.report_page_progress(
+        body.source, body.keyword_id, body.page, reporter, at, rules,
+        total_pages=body.total_pages, jobs_found=body.jobs_found,
+    )  # fmt: skip
+    return {"data": progress}
+
+
+@router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409))
+async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> dict[str, object]:
+    """The crawl has ended, well or by the keyword's own fault. Reported again, it changes nothing."""
+    reporter = Reporter(body.claim_token, body.crawler_id)
+    completion = await controller.report_crawl_complete(
+        body.source, body.keyword_id, body.status, reporter, at, rules, error_message=body.error_message or ""
+    )
+    return {"data": completion}
+
+
+@router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409))
+async def heartbeat(body: HeartbeatRequest, at: Now, rules: Rules) -> dict[str, object]:
+    """A sign of life between pages."""
+    reporter = Reporter(body.claim_token, body.crawler_id)
+    return {"data": await controller.heartbeat(body.source, reporter, at, rules, keyword_id=body.keyword_id)}
+
+
+@router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409))
+async def release(body: ReleaseRequest, at: Now, rules: Rules) -> dict[str, object]:
+    """Give back one claim, or all claims of a crawler, without using up a try."""
+    reporter = Reporter(body.claim_token, body.crawler_id)
+    released = await controller.release(
+        body.source, reporter, body.reason, at, rules,
+        keyword_id=body.keyword_id, error_message=body.error_message or "",
+    )  # fmt: skip
+    return {"data": {"released": released}}
+
+
+@router.post("/mark-used", response_model=Answer[MarkUsedResult], responses=documented(404))
+async def mark_used(body: MarkUsedRequest, at: Now, rules: Rules) -> dict[str, object]:
+    """The call of old spiders: this keyword is taken for today, and nothing more is reported of it."""
+    return {"data": await controller.mark_used(body.source, body.keyword_id, at, rules)}
+
+
+@router.get("/stats", response_model=Answer[StatsResult | dict[Source, StatsResult]], responses=documented())
+async def stats(at: Now, source: Source | None = None, on_date: date | None = None) -> dict[str, object]:
+    """How a day stands: of one source, or without `source` of each by name."""
+    if source:
+        return {"data": await controller.get_stats(source, at, on_date)}
+    return {"data": {each: await controller.get_stats(each, at, on_date) for each in Source}}

@@ -1,0 +1,75 @@
+"""What operators call: the work list, and pausing a source."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from app.api.dependencies import Now
+from app.api.json_body import JSONRoute
+from app.api.problem_details import documented
+from app.controllers import keywords, pauses
+from app.core.enums import KeywordState, Source
+from app.schemas.answers import Answer
+from app.schemas.keyword import (
+    BulkCreateRequest,
+    BulkCreateResult,
+    CreateKeywordRequest,
+    KeywordItem,
+    KeywordPage,
+    PauseRequest,
+    PauseResult,
+    ResumeRequest,
+)
+
+router = APIRouter(prefix="/keyword", tags=["operators"], route_class=JSONRoute)
+
+Text = Annotated[str | None, Query(max_length=1000)]
+
+
+@router.post(
+    "", status_code=201, response_model=Answer[KeywordItem],
+    responses={200: {"description": "It existed already", "model": Answer[KeywordItem]}, **documented()},
+)  # fmt: skip
+async def create(body: CreateKeywordRequest, response: Response, at: Now) -> dict[str, object]:
+    """Add a keyword; 200 and the same keyword when it exists."""
+    item, created = await keywords.create_keyword(body.source, (body.city, body.job), at)
+    response.status_code = 201 if created else 200
+    return {"data": item}
+
+
+@router.post("/bulk", response_model=Answer[BulkCreateResult], responses=documented())
+async def create_many(body: BulkCreateRequest, at: Now) -> dict[str, object]:
+    """Add many keywords; those that exist are counted, not doubled."""
+    names = [(name.city, name.job) for name in body.keywords]
+    return {"data": await keywords.create_keywords(body.source, names, at)}
+
+
+@router.get("", response_model=Answer[KeywordPage], responses=documented())
+async def browse(
+    at: Now, source: Source,
+    status: Annotated[KeywordState | None, Query(description="What the keyword is today.")] = None,
+    city: Text = None, job: Text = None, crawler_id: Text = None,
+    error: Annotated[str | None, Query(max_length=1000, description="A part of the error message.")] = None,
+    cursor: Annotated[str, Query(pattern=r"^\d{1,18}$", description="next_cursor of the page before.")] = "0",
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> dict[str, object]:  # fmt: skip
+    """The work list, by id."""
+    page = await keywords.list_keywords(
+        source, at, status=status, city=city, job=job, crawler_id=crawler_id, error=error,
+        after_id=int(cursor), limit=limit,
+    )  # fmt: skip
+    return {"data": page}
+
+
+@router.post("/pause", response_model=Answer[PauseResult], responses=documented())
+async def pause(body: PauseRequest, at: Now) -> dict[str, object]:
+    """Hand out no keyword of this source, and tell its spiders to stop after their page."""
+    paused = await pauses.pause(body.source, at, body.reason, body.until)
+    return {"data": {"source": body.source, "paused": True, "reason": paused.reason, "until": paused.until}}
+
+
+@router.post("/resume", response_model=Answer[PauseResult], responses=documented())
+async def resume(body: ResumeRequest) -> dict[str, object]:
+    """End a pause."""
+    await pauses.resume(body.source)
+    return {"data": {"source": body.source, "paused": False}}

@@ -1,0 +1,39 @@
+"""The service's one clock. Read once per operation; the moment it gives is passed on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One reading of the clock.
+
+    now: aware, in UTC, because the database driver stores the wall clock of what it is given.
+    today: the business day.
+    tomorrow: the first instant of the next business day, in UTC.
+    """
+
+    now: datetime
+    today: date
+    tomorrow: datetime
+
+
+def system_time() -> datetime:
+    """The machine's time, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+class Clock:
+    """Gives moments; tests hand in a `read` of their own and move it."""
+
+    def __init__(self, timezone: ZoneInfo, read: Callable[[], datetime] = system_time) -> None:
+        self._timezone = timezone
+        self._read = read
+
+    def moment(self) -> Moment:
+        now = self._read().astimezone(UTC)
+        today = now.astimezone(self._timezone).date()
+        midnight = datetime.combine(today + timedelta(days=1), time.min, self._timezone)
+        return Moment(now=now, today=today, tomorrow=midnight.astimezone(UTC))

@@ -1,0 +1,268 @@
+"""The one way to the database: configuration, leased connections, transactions, and what its errors mean.
+
+Statements are written once, for SQLite, MySQL and MariaDB, with `?` for parameters. Datetimes go in aware and in UTC.
+"""
+
+import asyncio
+import logging
+import random
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from pymysql import err as mysql_errors
+from tortoise import Tortoise
+from tortoise.backends.base.client import BaseDBAsyncClient
+from tortoise.backends.base.config_generator import expand_db_url
+from tortoise.exceptions import BaseORMException, DBConnectionError
+
+from app.core.errors import Contention, DatabaseUnavailable, DuplicateRow
+from app.core.settings import Settings
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Parameters = Sequence[Any]
+
+logger = logging.getLogger(__name__)
+
+MODELS = ["app.models.keyword", "app.models.service", "aerich.models"]
+STATEMENT_SECONDS = 20.0  # beyond the lock wait below, so that a lock timeout is seen as one and tried again
+MYSQL_SESSION = "SET time_zone = '+00:00', SESSION innodb_lock_wait_timeout = 5"
+MYSQL_FOUND_ROWS = 2  # an UPDATE reports the rows that it matched, as SQLite does, not those whose values differ
+
+# Deadlock, lock wait timeout, «record has changed since last read», and TiDB's write conflict.
+MYSQL_CONTENTION = {1020, 1205, 1213, 9007}
+MYSQL_DUPLICATE = {1062, 1586}
+ATTEMPTS = 8
+
+
+@dataclass(slots=True)
+class Interruption:
+    """Whether the database was out of reach at some time since somebody last looked."""
+
+    seen: bool = False
+
+
+interruption = Interruption()
+
+
+def tortoise_config(settings: Settings) -> dict[str, Any]:
+    """Tortoise's configuration for these settings; aerich reads the same."""
+    connection = expand_db_url(settings.database_url.get_secret_value())
+    credentials = connection["credentials"]
+    if settings.sqlite_file is None:
+        credentials.setdefault("maxsize", settings.database_pool_size)
+        credentials.setdefault("connect_timeout", 5)
+        credentials.setdefault("pool_recycle", 280)  # below the idle limits of common proxies
+        credentials.update(client_flag=MYSQL_FOUND_ROWS, init_command=MYSQL_SESSION)
+    else:
+        # FULL: in WAL mode anything less may lose the last commits when the machine loses power.
+        credentials.update(synchronous="FULL", busy_timeout=5000)
+    return {
+        "connections": {"default": connection},
+        "apps": {"models": {"models": MODELS, "default_connection": "default"}},
+        "use_tz": True,
+        "timezone": "UTC",
+    }
+
+
+def database_client() -> BaseDBAsyncClient:
+    return Tortoise.get_connection("default")
+
+
+def is_mysql() -> bool:
+    return database_client().capabilities.dialect == "mysql"
+
+
+class Connection:
+    """A leased driver connection. `execute` and `fetch` run one statement each."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    async def execute(self, sql: str, parameters: Parameters = ()) -> int:
+        """Run a statement that changes rows and return how many it matched."""
+        raise NotImplementedError
+
+    async def fetch(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Run a query and return its rows."""
+        raise NotImplementedError
+
+    async def begin(self) -> None:
+        raise NotImplementedError
+
+    async def commit(self) -> None:
+        await self._driver.commit()
+
+    async def abandon(self) -> None:
+        """Give up whatever is under way on this connection, so that the next lease starts clean."""
+        raise NotImplementedError
+
+
+class MySQLConnection(Connection):
+    async def execute(self, sql: str, parameters: Parameters = ()) -> int:
+        async with self._driver.cursor() as cursor:
+            await cursor.execute(mysql_placeholders(sql), list(parameters))
+            return int(cursor.rowcount)
+
+    async def fetch(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        async with self._driver.cursor() as cursor:
+            await cursor.execute(mysql_placeholders(sql), list(parameters))
+            return list(await cursor.fetchall())
+
+    async def begin(self) -> None:
+        await self._driver.begin()
+
+    async def abandon(self) -> None:
+        # A half-read answer cannot be skipped. The pool drops a closed connection and the server rolls back.
+        self._driver.close()
+
+
+class SQLiteConnection(Connection):
+    async def execute(self, sql: str, parameters: Parameters = ()) -> int:
+        cursor = await self._driver.execute(sql, [sqlite_value(value) for value in parameters])
+        await cursor.close()
+        return int(cursor.rowcount)
+
+    async def fetch(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        rows = await self._driver.execute_fetchall(sql, [sqlite_value(value) for value in parameters])
+        return [tuple(row) for row in rows]
+
+    async def begin(self) -> None:
+        # IMMEDIATE: a reader that turns writer later would fail at once when another process has written.
+        await self._driver.execute("BEGIN IMMEDIATE")
+
+    async def abandon(self) -> None:
+        await asyncio.shield(self._driver.rollback())
+
+
+@lru_cache(maxsize=256)
+def mysql_placeholders(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+def sqlite_value(value: Any) -> Any:
+    """The text form in which the ORM stores times and dates, so that both compare alike."""
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    if isinstance(value, date):
+        return value.isoformat()
+    return value
+
+
+def as_time(value: Any) -> datetime | None:
+    """An aware datetime from what either driver gives for a stored time."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if value is None or not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def as_date(value: Any) -> date | None:
+    """A date from what either driver gives for a stored date."""
+    if isinstance(value, str):
+        return date.fromisoformat(value[:10])
+    return value if isinstance(value, date) else None
+
+
+@lru_cache(maxsize=1)
+def _places(client: BaseDBAsyncClient) -> asyncio.Semaphore:
+    # aiomysql 0.3.2 wakes nobody when a closed connection comes back to its pool, so that a task waiting there may
+    # wait for ever after the server was lost. With a place for each connection, nobody waits in the pool.
+    return asyncio.Semaphore(getattr(client, "pool_maxsize", 1))
+
+
+@asynccontextmanager
+async def guarded() -> AsyncIterator[None]:
+    """Wait for a free connection, never for ever, and turn the errors of driver and ORM inside the block into ours."""
+    try:
+        async with asyncio.timeout(STATEMENT_SECONDS), _places(database_client()):
+            yield
+    except (mysql_errors.MySQLError, sqlite3.Error, BaseORMException, OSError) as error:
+        raise translated(error) from error
+
+
+@asynccontextmanager
+async def leased() -> AsyncIterator[Connection]:
+    """Lease a connection for single statements, each its own transaction."""
+    async with guarded(), database_client().acquire_connection() as driver:
+        connection = MySQLConnection(driver) if is_mysql() else SQLiteConnection(driver)
+        try:
+            yield connection
+        except (asyncio.CancelledError, OSError, mysql_errors.MySQLError):
+            await connection.abandon()
+            raise
+
+
+@asynccontextmanager
+async def transaction() -> AsyncIterator[Connection]:
+    """Lease a connection for one transaction: committed at the end, rolled back on any error.
+
+    Not Tortoise's `in_transaction`: when its BEGIN fails or is cancelled (server restarted, tortoise 1.1.9), the
+    connection never returns to the pool.
+    """
+    async with leased() as connection:
+        try:
+            await connection.begin()
+            yield connection
+            await connection.commit()
+        except BaseException:
+            await connection.abandon()
+            raise
+
+
+async def execute(sql: str, parameters: Parameters = ()) -> int:
+    async with leased() as connection:
+        return await connection.execute(sql, parameters)
+
+
+async def fetch(sql: str, parameters: Parameters = ()) -> list[Row]:
+    async with leased() as connection:
+        return await connection.fetch(sql, parameters)
+
+
+def translated(error: BaseException) -> Exception:
+    """What an error of the driver, the ORM or the network means to us."""
+    cause = error.args[0] if isinstance(error, BaseORMException) and error.args else error
+    number = cause.args[0] if isinstance(cause, mysql_errors.MySQLError) and cause.args else None
+    if number in MYSQL_CONTENTION or _sqlite_busy(cause):
+        return Contention(type(cause).__name__)
+    if number in MYSQL_DUPLICATE or getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+        return DuplicateRow()
+    if isinstance(cause, (mysql_errors.ProgrammingError, mysql_errors.DataError, sqlite3.ProgrammingError)) or (
+        isinstance(error, BaseORMException) and not isinstance(error, DBConnectionError) and isinstance(cause, str)
+    ):
+        return RuntimeError(f"the database refused a statement ({type(cause).__name__} {number or ''})")
+    logger.warning("database unavailable: %s %s", type(cause).__name__, number or "")
+    interruption.seen = True
+    return DatabaseUnavailable("The database does not answer. Try again in a moment.")
+
+
+def _sqlite_busy(error: Any) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code of an extended one
+    return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def retried(operation: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Run the operation again, after a short random wait, for as long as it meets contention.
+
+    The operation must be whole in itself: what it changed before the error is rolled back.
+    """
+
+    @wraps(operation)
+    async def attempt(*args: P.args, **kwargs: P.kwargs) -> T:
+        for tries in range(ATTEMPTS):
+            try:
+                return await operation(*args, **kwargs)
+            except Contention as error:
+                logger.info("%s: %s, tried again", operation.__name__, error)
+                await asyncio.sleep(random.uniform(0, min(0.01 * 2**tries, 0.5)))
+        raise DatabaseUnavailable("The database is too busy. Try again in a moment.")
+
+    return attempt

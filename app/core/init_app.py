@@ -1,0 +1,100 @@
+"""Start-up steps: the database file's folder, the first connection, the migrations."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aerich import Command
+from aerich.migrate import Migrate
+from aerich.models import Aerich
+from filelock import AsyncFileLock, Timeout
+from tortoise import Tortoise
+from tortoise.contrib.fastapi import RegisterTortoise
+
+from app.core.database import database_client, fetch, guarded, tortoise_config
+from app.core.errors import Contention, DatabaseUnavailable, StartupError
+from app.core.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+MIGRATION_LOCK = "jobdata_migrations"
+LOCK_SECONDS = 120
+CONNECT_TRIES = 15
+CLOSE_SECONDS = 5
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[None]:
+    """Connect, bring the tables up to date when the settings say so, and close at the end. Raises StartupError."""
+    if settings.sqlite_file:
+        settings.sqlite_file.absolute().parent.mkdir(parents=True, exist_ok=True)
+    await RegisterTortoise(config=tortoise_config(settings)).init_orm()
+    try:
+        await _await_database()
+        if settings.run_migrations_on_startup:
+            await migrate(settings)
+        missing = await missing_migrations()
+        if missing:
+            raise StartupError(f"the tables are older than this service ({missing[0]}): run `aerich upgrade`")
+        yield
+    finally:
+        # After the server was lost, closing may wait for connections that nobody will ever give back.
+        try:
+            await asyncio.wait_for(Tortoise.close_connections(), CLOSE_SECONDS)
+        except TimeoutError:
+            logger.warning("the database connections did not close in %d s", CLOSE_SECONDS)
+
+
+async def _await_database() -> None:
+    for tries in range(1, CONNECT_TRIES + 1):
+        try:
+            await fetch("SELECT 1")
+            return
+        except (DatabaseUnavailable, Contention):
+            logger.warning("the database does not answer (try %d of %d)", tries, CONNECT_TRIES)
+            await asyncio.sleep(min(tries, 3))
+    raise StartupError("the database does not answer: check DATABASE_URL, and that the server runs and lets us in")
+
+
+async def migrate(settings: Settings) -> None:
+    """Apply the migrations that are missing. Safe when several processes and machines start at once."""
+    command = Command(tortoise_config(settings), app="models", location=str(MIGRATIONS))
+    Migrate.migrate_location = Migrate.get_migration_dir(str(MIGRATIONS), "models")
+    async with _migration_lock(settings):
+        for version in await command.upgrade(run_in_transaction=True):
+            logger.info("migrated to %s", version)
+
+
+@asynccontextmanager
+async def _migration_lock(settings: Settings) -> AsyncIterator[None]:
+    """One migrating process at a time: by a lock in the server, or beside the SQLite file."""
+    if settings.sqlite_file:
+        lock = AsyncFileLock(f"{settings.sqlite_file}.migrating", timeout=LOCK_SECONDS)
+        try:
+            await lock.acquire()
+        except Timeout:
+            raise StartupError(f"another process has been migrating for {LOCK_SECONDS} s: look for it") from None
+        try:
+            yield
+        finally:
+            await lock.release()
+        return
+    # The lock belongs to this one connection and goes with it, even when the process is killed.
+    async with database_client().acquire_connection() as driver, driver.cursor() as cursor:
+        await cursor.execute("SELECT GET_LOCK(%s, %s)", (MIGRATION_LOCK, LOCK_SECONDS))
+        if (await cursor.fetchone())[0] != 1:
+            raise StartupError(f"another process has been migrating for {LOCK_SECONDS} s: look for it")
+        try:
+            yield
+        finally:
+            await cursor.execute("SELECT RELEASE_LOCK(%s)", (MIGRATION_LOCK,))
+
+
+async def missing_migrations() -> list[str]:
+    """Names of the migrations that the database has not seen, in order."""
+    async with guarded():
+        applied = {row["version"] for row in await Aerich.filter(app="models").values("version")}
+    return [path.name for path in sorted((MIGRATIONS / "models").glob("[0-9]*_*.py")) if path.name not in applied]

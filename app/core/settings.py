@@ -1,0 +1,118 @@
+"""Settings, read from the environment and from `.env`; `.env.example` lists them all."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.core.errors import StartupError
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRules:
+    """The numbers of the state machine."""
+
+    lease: timedelta
+    max_retries: int
+    retry_backoff: timedelta
+    outage_grace: timedelta
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore")
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(8000, ge=1, le=65535, description="Port to listen on.")
+    workers: int = Field(1, ge=1, le=64, description="Server processes. Use 1 with SQLite.")
+    database_url: SecretStr = Field(
+        SecretStr("sqlite://data/jobdata.sqlite3"),
+        description="sqlite://PATH (a relative path starts at the working directory) "
+        "or mysql://USER:PASSWORD@HOST:PORT/DATABASE for MySQL and MariaDB.",
+    )
+    database_pool_size: int = Field(16, ge=1, le=200, description="Connections a process holds at most (MySQL).")
+    run_migrations_on_startup: bool = Field(True, description="Bring the tables up to date when the service starts.")
+    timezone: str = Field("Asia/Shanghai", description="IANA name of the zone in which a business day begins and ends.")
+    lease_seconds: int = Field(
+        1800, ge=5, le=86400, description="A claim without a sign of life for this long is stale (seconds)."
+    )
+    max_retries: int = Field(3, ge=1, le=100, description="Failed claims after which a keyword rests for the day.")
+    retry_backoff_seconds: int = Field(
+        0, ge=0, le=86400, description="Wait before a failed keyword may be claimed again (seconds)."
+    )
+    stale_cleanup_seconds: int = Field(
+        600, ge=1, le=86400, description="How often stale claims are swept (seconds). Claims do not depend on it."
+    )
+    sign_of_life_seconds: int = Field(
+        30, ge=1, le=86400, description="How often the service notes that it is alive, to recognise outages (seconds)."
+    )
+    outage_grace_seconds: int = Field(
+        300,
+        ge=0,
+        le=3600,
+        description="After the service or its database was away for longer than this, leases that ran out meanwhile "
+        "are prolonged by as much, so that living spiders keep their keywords (seconds).",
+    )
+    empty_retry_after_seconds: int = Field(
+        60, ge=1, le=3600, description="Retry-After of an empty answer to a claim (seconds)."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="DEBUG, INFO, WARNING or ERROR."
+    )
+    access_log: bool = Field(False, description="Log each request, besides what happens to keywords.")
+
+    @field_validator("timezone")
+    @classmethod
+    def known_timezone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("no such time zone; give an IANA name such as Asia/Shanghai") from None
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def supported_database(cls, value: SecretStr) -> SecretStr:
+        # The messages never quote the address: it holds a password.
+        url = urlsplit(value.get_secret_value())
+        if url.scheme not in {"sqlite", "mysql"}:
+            raise ValueError("must begin with sqlite:// or mysql://")
+        if url.scheme == "mysql" and not (url.hostname and url.path.strip("/")):
+            raise ValueError("must name host and database: mysql://USER:PASSWORD@HOST:PORT/DATABASE")
+        if url.scheme == "sqlite" and not (url.netloc + url.path):
+            raise ValueError("must name a file: sqlite://data/jobdata.sqlite3")
+        return value
+
+    @property
+    def sqlite_file(self) -> Path | None:
+        """The SQLite database's file; None on MySQL."""
+        url = urlsplit(self.database_url.get_secret_value())
+        return Path(url.netloc + url.path) if url.scheme == "sqlite" else None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def crawl_rules(self) -> CrawlRules:
+        return CrawlRules(
+            lease=timedelta(seconds=self.lease_seconds),
+            max_retries=self.max_retries,
+            retry_backoff=timedelta(seconds=self.retry_backoff_seconds),
+            outage_grace=timedelta(seconds=self.outage_grace_seconds),
+        )
+
+
+def load_settings() -> Settings:
+    """Settings of this process. Raises StartupError with one line that names each wrong setting."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = (
+            f"{str(item['loc'][0]).upper()}: {item['msg'].removeprefix('Value error, ')}" for item in error.errors()
+        )
+        raise StartupError("wrong setting " + "; ".join(wrong)) from None

@@ -1,0 +1,75 @@
+"""The one place where everything is put together."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
+
+from app.api import health
+from app.api.problem_details import add_error_handlers
+from app.api.v1.keyword import keyword, management
+from app.controllers.presence import note_alive, warn_of_clock_skew
+from app.controllers.silence import release_stale
+from app.core.clock import Clock
+from app.core.enums import Source
+from app.core.init_app import open_database
+from app.core.scheduler import Job, running_scheduler
+from app.core.settings import Settings, load_settings
+
+logger = logging.getLogger(__name__)
+
+
+def create_app(settings: Settings | None = None, clock: Clock | None = None) -> FastAPI:
+    """The application for these settings (from the environment by default) on this clock (the machine's by default)."""
+    settings = settings or load_settings()
+    clock = clock or Clock(settings.zone)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_database(settings):
+            await note_alive(clock.moment(), settings.crawl_rules)
+            await warn_of_clock_skew(clock.moment())
+            async with running_scheduler(recurring_jobs(settings, clock)):
+                yield
+
+    app = FastAPI(
+        title="jobdata",
+        summary="Hands job-board keywords to spiders one at a time, and lets a killed crawl go on at its next page.",
+        lifespan=lifespan,
+    )
+    app.state.settings = settings
+    app.state.crawl_rules = settings.crawl_rules
+    app.state.clock = clock
+    add_error_handlers(app)
+    app.include_router(health.router)
+    app.include_router(keyword.router, prefix="/api/v1")
+    app.include_router(management.router, prefix="/api/v1")
+
+    @app.get("/", include_in_schema=False)
+    async def home() -> RedirectResponse:
+        return RedirectResponse("/docs")
+
+    return app
+
+
+def recurring_jobs(settings: Settings, clock: Clock) -> list[Job]:
+    rules = settings.crawl_rules
+
+    async def sign_of_life() -> None:
+        await note_alive(clock.moment(), rules)
+
+    async def stale_crawl_cleanup() -> None:
+        at = clock.moment()
+        await note_alive(at, rules)  # first: after an outage the leases have to be prolonged, not swept
+        await warn_of_clock_skew(at)
+        swept = {source: await release_stale(source, at, rules) for source in Source}
+        if any(swept.values()):
+            counts = " ".join(f"{source}={count}" for source, count in swept.items())
+            logger.info("stale crawls ended: %s", counts)
+
+    return [
+        Job("sign_of_life", settings.sign_of_life_seconds, sign_of_life),
+        Job("stale_crawl_cleanup", settings.stale_cleanup_seconds, stale_crawl_cleanup),
+    ]
