@@ -1,0 +1,28 @@
+"""Fixtures for all tests. Tests of the service run on the database that `--database` names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import mariadb
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database", choices=["sqlite", "mariadb"], default="sqlite", help="what the service stores in")
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[str]:
+    with mariadb.server() as url:
+        yield url
+
+
+@pytest.fixture
+def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a new database of the chosen kind, without any table."""
+    if request.config.getoption("--database") == "mariadb":
+        with mariadb.temporary_database(request.getfixturevalue("mariadb_server")) as url:
+            yield url
+    else:
+        yield f"sqlite://{tmp_path / 'jobdata.sqlite3'}"

@@ -1,0 +1,148 @@
+"""The service in this process, on a clock that tests move, and short ways to say what a test is about."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from app.core import database
+from app.core.clock import Clock
+from app.core.settings import Settings
+from app.main import create_app
+from tests import mariadb
+
+TABLES = ("boss_keyword", "qcwy_keyword", "zhilian_keyword", "keyword_history", "source_pause", "service_state")
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+MORNING = datetime(2026, 3, 2, 10, 0, tzinfo=SHANGHAI)
+
+
+class MovableTime:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = MORNING
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+    def set(self, now: datetime) -> None:
+        self.now = now
+
+
+class Api:
+    """The calls of a spider and of an operator, with the answers' `data`; `raw` gives the whole response."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.raw = client
+
+    async def get(self, path: str, **query: Any) -> Any:
+        return self._data(await self.raw.get(f"/api/v1/keyword{path}", params=query))
+
+    async def post(self, path: str, **body: Any) -> Any:
+        return self._data(await self.raw.post(f"/api/v1/keyword{path}", json={"source": "boss", **body}))
+
+    async def refused(self, path: str, **body: Any) -> tuple[int, str]:
+        """Status and last part of the problem type of a call that is refused."""
+        response = await self.raw.post(f"/api/v1/keyword{path}", json={"source": "boss", **body})
+        assert response.headers["content-type"] == "application/problem+json"
+        problem = response.json()
+        assert problem["status"] == response.status_code
+        return response.status_code, problem["type"].removeprefix("/problems/")
+
+    async def add(self, *jobs: str, city: str = "北京", source: str = "boss") -> list[int]:
+        """Add keywords and return their ids."""
+        return [(await self.post("", source=source, city=city, job=job))["id"] for job in jobs]
+
+    async def look(self, limit: int = 100, source: str = "boss") -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = await self.get("/available", source=source, limit=limit)
+        return found
+
+    async def claim(self, crawler_id: str | None = "spider", limit: int = 1, source: str = "boss") -> Any:
+        """Claim keywords: the one claim (None when there is nothing), or the list when limit is more than 1."""
+        query = {"crawler_id": crawler_id} if crawler_id else {}
+        claims = await self.get("/available", source=source, limit=limit, reserve=True, **query)
+        if limit > 1:
+            return claims
+        return claims[0] if claims else None
+
+    async def page(self, claim: dict[str, Any], page: int, jobs: int = 0, **more: Any) -> Any:
+        return await self.post("/page-progress", page=page, jobs_found=jobs, **held(claim), **more)
+
+    async def complete(self, claim: dict[str, Any], status: str = "completed", message: str = "") -> Any:
+        return await self.post("/crawl-complete", status=status, error_message=message, **held(claim))
+
+    async def keyword(self, keyword_id: int, source: str = "boss") -> dict[str, Any]:
+        """A keyword as the list shows it."""
+        items = (await self.get("", source=source, limit=500))["items"]
+        return next(item for item in items if item["id"] == keyword_id)
+
+    async def stats(self, source: str = "boss", **query: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = await self.get("/stats", source=source, **query)
+        return answer
+
+    @staticmethod
+    def _data(response: httpx.Response) -> Any:
+        assert response.is_success, response.text
+        return response.json()["data"]
+
+
+def held(claim: dict[str, Any]) -> dict[str, Any]:
+    """How a report names its claim."""
+    return {"keyword_id": claim["id"], "claim_token": claim["claim_token"]}
+
+
+@pytest.fixture(scope="session")
+def session_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with ExitStack() as stack:
+        if request.config.getoption("--database") == "mariadb":
+            server = request.getfixturevalue("mariadb_server")
+            yield stack.enter_context(mariadb.temporary_database(server))
+        else:
+            folder: Path = tmp_path_factory.mktemp("database")
+            yield f"sqlite://{folder / 'jobdata.sqlite3'}"
+
+
+@pytest.fixture(scope="session")
+def time_of_tests() -> MovableTime:
+    return MovableTime()
+
+
+@pytest.fixture(scope="session")
+async def app(session_database: str, time_of_tests: MovableTime) -> AsyncIterator[FastAPI]:
+    # The recurring jobs run on real time; tests that move the clock call what they do themselves.
+    settings = Settings(
+        database_url=SecretStr(session_database), stale_cleanup_seconds=86400, sign_of_life_seconds=86400
+    )
+    app = create_app(settings, Clock(SHANGHAI, time_of_tests))
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest.fixture
+def clock(time_of_tests: MovableTime) -> MovableTime:
+    time_of_tests.set(MORNING)
+    return time_of_tests
+
+
+@pytest.fixture
+async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
+    for table in TABLES:
+        await database.execute(f"DELETE FROM {table}")
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        yield Api(client)
+
+
+def utc(moment: datetime) -> str:
+    """A time as answers spell it."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
