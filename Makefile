@@ -1,0 +1,52 @@
+# make run    set everything up and start the service
+# make test   run all tests, on SQLite and on MariaDB
+# make demo   watch a killed crawl go on at its next page
+# make check  style, types, import rules
+# make lock   pin the dependencies of pyproject.toml anew (needs uv)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/coverage run -m pytest -q
+
+.PHONY: run test demo check lock clean
+
+run: $(VENV)/runtime
+	@$(BIN)/python -m app
+
+test: $(VENV)/dev
+	$(BIN)/coverage erase
+	$(PYTEST) --database=sqlite
+	$(PYTEST) --database=mariadb tests/service tests/processes
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+demo: $(VENV)/dev
+	@$(BIN)/python -m tests.demo
+
+check: $(VENV)/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-annotate --no-header -q --extra server --extra spider -o requirements/runtime.lock
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-annotate --no-header -q --all-extras -c requirements/runtime.lock -o requirements/dev.lock
+
+clean:
+	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+$(VENV)/runtime $(VENV)/dev: $(VENV)/%: requirements/%.lock | $(VENV)/made
+	@echo "Installing what requirements/$*.lock lists ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/$*.lock
+	@touch $@
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "python3 -m venv does not work here (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	@touch $@
