@@ -25,7 +25,7 @@ from app.models.keyword_row import KeywordRow, claim_order, past_state, standing
 
 logger = logging.getLogger(__name__)
 
-SPARE_CANDIDATES = 16  # read beyond what is asked for: other processes take the same rows first
+SPARE_CANDIDATES = 8  # read beyond what is asked for: other processes take the same rows first
 TURN_SECONDS = 10.0
 
 

@@ -20,7 +20,8 @@ from app.core.settings import Settings
 logger = logging.getLogger(__name__)
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
-MIGRATION_LOCK = "jobdata_migrations"
+# A lock's name is the whole server's, not the database's, and no longer than 64 characters.
+MIGRATION_LOCK = "CONCAT('jobdata_migrations_', MD5(DATABASE()))"
 LOCK_SECONDS = 120
 CONNECT_TRIES = 15
 CLOSE_SECONDS = 5
@@ -84,13 +85,13 @@ async def _migration_lock(settings: Settings) -> AsyncIterator[None]:
         return
     # The lock belongs to this one connection and goes with it, even when the process is killed.
     async with database_client().acquire_connection() as driver, driver.cursor() as cursor:
-        await cursor.execute("SELECT GET_LOCK(%s, %s)", (MIGRATION_LOCK, LOCK_SECONDS))
+        await cursor.execute(f"SELECT GET_LOCK({MIGRATION_LOCK}, {LOCK_SECONDS})")
         if (await cursor.fetchone())[0] != 1:
             raise StartupError(f"another process has been migrating for {LOCK_SECONDS} s: look for it")
         try:
             yield
         finally:
-            await cursor.execute("SELECT RELEASE_LOCK(%s)", (MIGRATION_LOCK,))
+            await cursor.execute(f"SELECT RELEASE_LOCK({MIGRATION_LOCK})")
 
 
 async def missing_migrations() -> list[str]:

@@ -34,7 +34,7 @@ class Settings(BaseSettings):
         description="sqlite://PATH (a relative path starts at the working directory) "
         "or mysql://USER:PASSWORD@HOST:PORT/DATABASE for MySQL and MariaDB.",
     )
-    database_pool_size: int = Field(16, ge=1, le=200, description="Connections a process holds at most (MySQL).")
+    database_pool_size: int = Field(16, ge=2, le=200, description="Connections a process holds at most (MySQL).")
     run_migrations_on_startup: bool = Field(True, description="Bring the tables up to date when the service starts.")
     timezone: str = Field("Asia/Shanghai", description="IANA name of the zone in which a business day begins and ends.")
     lease_seconds: int = Field(
@@ -83,7 +83,7 @@ class Settings(BaseSettings):
             raise ValueError("must begin with sqlite:// or mysql://")
         if url.scheme == "mysql" and not (url.hostname and url.path.strip("/")):
             raise ValueError("must name host and database: mysql://USER:PASSWORD@HOST:PORT/DATABASE")
-        if url.scheme == "sqlite" and not (url.netloc + url.path):
+        if url.scheme == "sqlite" and (url.netloc + url.path) in {"", "/", ":memory:"}:
             raise ValueError("must name a file: sqlite://data/jobdata.sqlite3")
         return value
 
