@@ -115,7 +115,8 @@ class Demo:
     def summary(self) -> bool:
         """Print what came of it, from the board's own log, and tell whether every page came as promised."""
         visits = Counter((visit["city"], visit["keyword"], visit["page"]) for visit in self.board.visits)
-        lines = [line for file in (self.folder / "jobs").rglob("*.jsonl") for line in file.open(encoding="utf-8")]
+        files = (self.folder / "jobs").glob("*.jsonl")
+        lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
         jobs = {json.loads(line)["job_id"] for line in lines}
         twice = [page for page, times in visits.items() if times > 1]
         killed = self.killed_at or {}
