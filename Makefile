@@ -17,7 +17,7 @@ run: $(VENV)/runtime
 test: $(VENV)/dev
 	$(BIN)/coverage erase
 	$(PYTEST) --database=sqlite
-	$(PYTEST) --database=mariadb tests/service tests/processes
+	$(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -41,7 +41,7 @@ clean:
 
 $(VENV)/runtime $(VENV)/dev: $(VENV)/%: requirements/%.lock | $(VENV)/made
 	@echo "Installing what requirements/$*.lock lists ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/$*.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/$*.lock
 	@touch $@
 
 $(VENV)/made:

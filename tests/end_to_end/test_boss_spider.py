@@ -189,3 +189,11 @@ def test_neither_cookies_nor_tokens_stand_in_the_logs(scene: Scene) -> None:
     both = scene.log() + scene.service.log.read_text(encoding="utf-8")
     assert "very-secret-cookie" not in both
     assert "claim_token" not in both
+
+
+def test_the_demo_shows_what_it_promises() -> None:
+    demo = subprocess.run(
+        [sys.executable, "-m", "tests.demo"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS * 2
+    )
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    assert "as promised" in demo.stdout
