@@ -4,6 +4,7 @@
 board giving its own defaults.
 """
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
@@ -11,14 +12,14 @@ from zoneinfo import ZoneInfo
 from pydantic import (
     AfterValidator,
     AnyHttpUrl,
+    BeforeValidator,
     Field,
-    Json,
     SecretStr,
     ValidationError,
     ValidationInfo,
     field_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from jobs_spider.cookies import BadCookies, is_header_text, read_cookie_file, read_header_line
 
@@ -59,6 +60,10 @@ def known_timezone(name: str) -> str:
     except (ValueError, OSError, LookupError) as error:
         raise ValueError("is not the name of a time zone such as Asia/Shanghai") from error
     return name
+
+
+def read_json_text(value: object) -> object:
+    return json.loads(value) if isinstance(value, str) else value
 
 
 class SpiderSettings(Settings):
@@ -130,7 +135,8 @@ class BoardSettings(Settings):
         None, description="File with that line, or with a browser extension's JSON export; instead of the above."
     )
     user_agent: str = Field(USER_AGENT, min_length=1, description="User-Agent header.")
-    headers: Json[dict[str, str]] = Field(
+    # NoDecode: decoded here, so that a wrong one is told like every other setting.
+    headers: Annotated[dict[str, str], NoDecode, BeforeValidator(read_json_text)] = Field(
         default_factory=dict, description="More headers, as a JSON object of texts; these win."
     )
     search_url: AnyHttpUrl = Field(description="Address of the board's search.")

@@ -68,7 +68,10 @@ class Spider:
                 self._release_unseen()
                 return self._kit.client.claim()
             except ServiceUnreachable as error:
-                pause = self._after_lost_claim(error, attempt)
+                self._free_lost_claim()
+                longest = self._settings.idle_wait_max_seconds
+                pause = self._time.backoff(attempt, self._settings.service_backoff_seconds, longest)
+                pause = max(pause, min(error.retry_after, longest))
                 if self._bounded and self._time.monotonic() + pause > give_up_at:
                     raise
                 log.warning("no answer to a claim, next try in %.0f s: %s", pause, error)
@@ -76,19 +79,18 @@ class Spider:
             attempt += 1
         return NothingToDo(0.0)
 
-    def _after_lost_claim(self, error: ServiceUnreachable, attempt: int) -> float:
+    def _free_lost_claim(self) -> None:
         """Free at once what the lost answer may have given us, so that others need not wait for it.
 
         It stays owed and is done once more after the wait: a slow claim may be carried out only after this release.
         """
-        self._unseen_claims_because = self._unseen_claims_because or "network"
+        if self._unseen_claims_because:
+            return
+        self._unseen_claims_because = "network"
         try:
             self._kit.client.release_all(self._unseen_claims_because)
-        except ServiceUnreachable as also:
-            log.warning("a claim may be held in our name until it is released: %s", also)
-        longest = self._settings.idle_wait_max_seconds
-        pause = self._time.backoff(attempt, self._settings.service_backoff_seconds, longest)
-        return max(pause, min(error.retry_after, longest))
+        except ServiceUnreachable as error:
+            log.warning("a claim may be held in our name until it is released: %s", error)
 
     def _release_unseen(self) -> None:
         if self._unseen_claims_because:

@@ -9,8 +9,6 @@ import math
 from typing import Any, NoReturn
 from urllib.parse import quote, urlsplit
 
-from pydantic import ValidationError
-
 from jobs_spider.board import (
     Answer,
     Blocked,
@@ -156,34 +154,35 @@ def read_job(entry: object) -> Job | None:
     if not job_id and not title:
         return None
     district = "·".join(filter(None, (_text(entry, "areaDistrict"), _text(entry, "businessDistrict"))))
-    try:
-        return Job(
-            source=SOURCE,
-            job_id=job_id,
-            title=title,
-            company=_text(entry, "brandName"),
-            city=_text(entry, "cityName"),
-            district=district,
-            salary_text=_text(entry, "salaryDesc"),
-            experience=_text(entry, "jobExperience"),
-            degree=_text(entry, "jobDegree"),
-            tags=_tags(entry),
-            company_size=_text(entry, "brandScaleName"),
-            company_industry=_text(entry, "brandIndustry"),
-            company_stage=_text(entry, "brandStageName"),
-            url=JOB_URL.format(quote(job_id, safe="~")) if job_id else "",
-        )
-    except (ValidationError, UnicodeEncodeError):
-        # Half of a surrogate pair: valid JSON, but no text that can be stored.
-        return None
+    return Job(
+        source=SOURCE,
+        job_id=job_id,
+        title=title,
+        company=_text(entry, "brandName"),
+        city=_text(entry, "cityName"),
+        district=district,
+        salary_text=_text(entry, "salaryDesc"),
+        experience=_text(entry, "jobExperience"),
+        degree=_text(entry, "jobDegree"),
+        tags=_tags(entry),
+        company_size=_text(entry, "brandScaleName"),
+        company_industry=_text(entry, "brandIndustry"),
+        company_stage=_text(entry, "brandStageName"),
+        url=JOB_URL.format(quote(job_id, safe="~")) if job_id else "",
+    )
 
 
 def _text(entry: dict[str, Any], field: str) -> str:
     value = entry.get(field)
-    return str(value).strip() if isinstance(value, str | int | float) else ""
+    return _storable(str(value)) if isinstance(value, str | int | float) else ""
 
 
 def _tags(entry: dict[str, Any]) -> tuple[str, ...]:
     lists = (entry.get("jobLabels"), entry.get("skills"))
-    texts = (tag for tags in lists if isinstance(tags, list) for tag in tags if isinstance(tag, str) and tag)
-    return tuple(dict.fromkeys(texts))
+    texts = (_storable(tag) for tags in lists if isinstance(tags, list) for tag in tags if isinstance(tag, str))
+    return tuple(dict.fromkeys(filter(None, texts)))
+
+
+def _storable(text: str) -> str:
+    # Half of a surrogate pair, from an emoji cut in two, is valid JSON but cannot be written as UTF-8.
+    return text.encode(errors="replace").decode().strip()
