@@ -96,7 +96,8 @@ class KeywordCrawl:
 
     def _ended(self, reason: str, exit_code: int, message: str) -> Ending:
         level = logging.WARNING if message else logging.INFO
-        log.log(level, "keyword ended %s pages=%d reason=%r %s", self._claim, self._pages, reason, message)
+        told = f": {message}" if message else ""
+        log.log(level, "keyword ended %s pages=%d reason=%r%s", self._claim, self._pages, reason, told)
         return Ending(reason, self._pages, exit_code)
 
     def _close(self, closing: Closing) -> None:
