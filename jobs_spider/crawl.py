@@ -4,7 +4,9 @@ A page is stored before it is reported, so that the service's checkpoint never n
 """
 
 import logging
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 from jobs_spider.board import Board, CloseAs, CrawlProblem, OutputFailed, Page, SpiderFault
 from jobs_spider.client import Claim, ClaimLost, KeywordClient, PageReport, ServiceRefused, UnknownKeyword
@@ -174,9 +176,13 @@ class KeywordCrawl:
             raise
         except Exception as error:
             # An answer that trips the reader must cost this keyword a try, not the spider its life, or the next
-            # spider would meet the same page.
-            log.exception("spider fault %s page=%d", self._claim, number)
-            raise SpiderFault(f"{type(error).__name__} while reading the page; the spider's log says more") from error
+            # spider would meet the same page. Told by its place alone: its text may quote the answer.
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(frame.filename).name}:{frame.lineno}"
+            log.error("spider fault %s page=%d: %s at %s", self._claim, number, type(error).__name__, place)
+            raise SpiderFault(
+                f"{type(error).__name__} at {place} while reading the page: a fault of this spider"
+            ) from None
 
     def _store(self, number: int, jobs: list[Job]) -> None:
         found_by = {
