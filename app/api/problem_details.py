@@ -46,9 +46,10 @@ async def invalid_input(request: Request, error: RequestValidationError) -> JSON
 
 def _field_error(item: Mapping[str, Any]) -> FieldError:
     location: Sequence[Any] = item["loc"]
-    path = location[1:]
     if item["type"] == "json_invalid":
-        path = ()
+        detail = f"not valid JSON at character {location[1]}: {item['ctx']['error']}"
+        return FieldError(pointer="#/", location="body", detail=detail)
+    path = location[1:]
     pointer = "#/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in path)
     detail = str(item["msg"]).removeprefix("Value error, ")
     return FieldError(pointer=pointer, location=str(location[0]), detail=detail)

@@ -20,6 +20,13 @@ def no_control_characters(value: str) -> str:
     return value
 
 
+def no_boolean(value: Any) -> Any:
+    """JSON's true is not the number 1, though Python says so. Numbers as text are fine: old spiders send them."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
 def readable_message(value: Any) -> Any:
     """Keep what can be kept: a spider that reports a failure must not lose the report over the message's characters."""
     if not isinstance(value, str):
@@ -38,7 +45,8 @@ ErrorMessage = Annotated[
     BeforeValidator(readable_message),
     Field(description=f"Longer messages are cut to {ERROR_MESSAGE_LENGTH} characters."),
 ]
-KeywordId = Annotated[int, Field(ge=1, le=MAX_ID)]
+Number = Annotated[int, BeforeValidator(no_boolean)]
+KeywordId = Annotated[Number, Field(ge=1, le=MAX_ID)]
 
 
 class Request(BaseModel):
@@ -49,9 +57,9 @@ class Request(BaseModel):
 
 class PageProgressRequest(Request):
     keyword_id: KeywordId
-    page: Annotated[int, Field(ge=1, le=MAX_PAGE, description="The page that is done and stored.")]
-    total_pages: Annotated[int, Field(ge=0, le=MAX_PAGE)] | None = None
-    jobs_found: Annotated[int, Field(ge=0, le=MAX_JOBS, description="Jobs on this page.")] = 0
+    page: Annotated[Number, Field(ge=1, le=MAX_PAGE, description="The page that is done and stored.")]
+    total_pages: Annotated[Number, Field(ge=0, le=MAX_PAGE)] | None = None
+    jobs_found: Annotated[Number, Field(ge=0, le=MAX_JOBS, description="Jobs on this page.")] = 0
     claim_token: ClaimToken | None = None
     crawler_id: CrawlerId | None = None
 
