@@ -1,6 +1,6 @@
 """The service in this process, on a clock that tests move, and short ways to say what a test is about."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,11 +12,16 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from app.controllers.silence import release_stale
 from app.core import database
-from app.core.clock import Clock
-from app.core.settings import Settings
+from app.core.clock import Clock, Moment
+from app.core.enums import Source
+from app.core.settings import CrawlRules, Settings
 from app.main import create_app
 from tests import mariadb
+
+Sweep = Callable[[], Awaitable[int]]
+Now = Callable[[], Moment]
 
 TABLES = ("boss_keyword", "qcwy_keyword", "zhilian_keyword", "keyword_history", "source_pause", "service_state")
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -81,6 +86,18 @@ class Api:
     async def complete(self, claim: dict[str, Any], status: str = "completed", message: str = "") -> Any:
         return await self.post("/crawl-complete", status=status, error_message=message, **held(claim))
 
+    async def heartbeat(self, **who: Any) -> Any:
+        return await self.post("/heartbeat", **who)
+
+    async def release(self, reason: str, message: str = "", **who: Any) -> int:
+        """Give claims back and return how many were."""
+        answer = await self.post("/release", reason=reason, error_message=message, **who)
+        released: int = answer["released"]
+        return released
+
+    async def fail(self, claim: dict[str, Any], message: str = "") -> Any:
+        return await self.complete(claim, "failed", message)
+
     async def keyword(self, keyword_id: int, source: str = "boss") -> dict[str, Any]:
         """A keyword as the list shows it."""
         items = (await self.get("", source=source, limit=500))["items"]
@@ -99,6 +116,11 @@ class Api:
 def held(claim: dict[str, Any]) -> dict[str, Any]:
     """How a report names its claim."""
     return {"keyword_id": claim["id"], "claim_token": claim["claim_token"]}
+
+
+def jobs(claims: list[dict[str, Any]]) -> list[str]:
+    """The keywords' jobs, by which tests tell them apart."""
+    return [claim["job"] for claim in claims]
 
 
 @pytest.fixture(scope="session")
@@ -135,12 +157,36 @@ def clock(time_of_tests: MovableTime) -> MovableTime:
 
 
 @pytest.fixture
+def moment(app: FastAPI, clock: MovableTime) -> Now:
+    """Reads the service's clock, for what tests ask of controllers directly."""
+    read: Now = app.state.clock.moment
+    return read
+
+
+@pytest.fixture
+def rules(app: FastAPI) -> CrawlRules:
+    defaults: CrawlRules = app.state.crawl_rules
+    return defaults
+
+
+@pytest.fixture
+def sweep(moment: Now, rules: CrawlRules) -> Sweep:
+    """What the scheduler does every ten minutes to the keywords of Boss; returns how many claims it ended."""
+    return lambda: release_stale(Source.BOSS, moment(), rules)
+
+
+@pytest.fixture
 async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
     for table in TABLES:
         await database.execute(f"DELETE FROM {table}")
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield Api(client)
+
+
+async def by_hand(statement: str, *parameters: object) -> None:
+    """What a person does to the database with a client of their own."""
+    await database.execute(statement, parameters)
 
 
 def utc(moment: datetime) -> str:

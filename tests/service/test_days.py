@@ -1,0 +1,137 @@
+"""Midnight: what ends with the business day, what lives on, and what the history keeps (I1, I9)."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from app.core import database
+from app.core.clock import Clock
+from tests.service.conftest import SHANGHAI, Api, MovableTime
+
+EVENING = datetime(2026, 3, 2, 23, 50, tzinfo=SHANGHAI)
+
+
+async def history() -> list[dict[str, Any]]:
+    columns = "source, keyword_id, business_date, state, last_completed_page, jobs_found, retry_count, error_message"
+    rows = await database.fetch(f"SELECT {columns} FROM keyword_history ORDER BY id")
+    return [
+        dict(zip(columns.split(", "), row, strict=True)) | {"business_date": database.as_date(row[2])} for row in rows
+    ]
+
+
+async def test_a_new_day_begins_at_midnight_in_shanghai(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    await api.complete(await api.claim())
+    clock.advance(minutes=9, seconds=59)
+    assert await api.look() == []
+    clock.advance(seconds=1)
+    assert len(await api.look()) == 1
+
+
+async def test_a_fresh_claim_resets_everything_and_keeps_the_history(api: Api, clock: MovableTime) -> None:
+    [keyword_id] = await api.add("python")
+    claim = await api.claim()
+    await api.page(claim, 3, jobs=40, total_pages=9)
+    await api.complete(claim, "failed", "shape changed")
+    clock.advance(days=1)
+    fresh = await api.claim("next")
+    assert (fresh["last_completed_page"], fresh["total_pages"], fresh["retry_count"]) == (0, None, 0)
+    keyword = await api.keyword(keyword_id)
+    assert (keyword["jobs_found"], keyword["error_message"], keyword["crawl_finished_at"]) == (0, "", None)
+    assert await history() == [
+        {"source": "boss", "keyword_id": keyword_id, "business_date": date(2026, 3, 2), "state": "failed",
+         "last_completed_page": 3, "jobs_found": 40, "retry_count": 1, "error_message": "shape changed"}
+    ]  # fmt: skip
+
+
+async def test_the_first_claim_ever_leaves_no_history(api: Api) -> None:
+    await api.add("python")
+    await api.claim()
+    assert await history() == []
+
+
+async def test_a_resume_leaves_no_history(api: Api) -> None:
+    await api.add("python")
+    await api.claim()
+    await api.post("/release", crawler_id="spider")
+    await api.claim()
+    assert await history() == []
+
+
+@pytest.mark.parametrize(("pages", "state", "tries"), [(2, "partial", 0), (0, "failed", 1)])
+async def test_a_crawl_that_died_in_the_night_is_fresh_and_its_day_is_kept(
+    api: Api, clock: MovableTime, pages: int, state: str, tries: int
+) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    claim = await api.claim("dead")
+    if pages:
+        await api.page(claim, pages)
+    clock.advance(minutes=31)
+    fresh = await api.claim("next")
+    assert (fresh["last_completed_page"], fresh["crawl_status"]) == (0, "idle")
+    [kept] = await history()
+    assert (kept["state"], kept["retry_count"], kept["business_date"]) == (state, tries, date(2026, 3, 2))
+
+
+async def test_an_untracked_day_is_kept_as_untracked(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    await api.claim(crawler_id=None)
+    clock.advance(days=1)
+    await api.claim()
+    assert [kept["state"] for kept in await history()] == ["untracked"]
+
+
+async def test_a_crawl_alive_at_midnight_is_not_handed_out(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    claim = await api.claim("night")
+    clock.advance(minutes=20)
+    await api.page(claim, 1)
+    assert await api.claim("other") is None
+    assert (await api.keyword(claim["id"]))["status"] == "crawling"
+
+
+async def test_a_late_completion_counts_for_the_day_of_its_claim(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    claim = await api.claim("night")
+    clock.advance(minutes=20)
+    assert (await api.complete(claim))["applied"] is True
+    assert (await api.stats(on_date="2026-03-02"))["crawl_status"]["completed"] == 1
+    assert (await api.stats())["used"] == 0
+    assert (await api.claim("morning"))["crawl_status"] == "idle"
+
+
+async def test_after_a_week_only_the_last_crawled_day_is_added_to_the_history(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    await api.complete(await api.claim())
+    clock.advance(days=7)
+    await api.complete(await api.claim())
+    clock.advance(days=1)
+    await api.claim()
+    assert [kept["business_date"] for kept in await history()] == [date(2026, 3, 2), date(2026, 3, 9)]
+
+
+async def test_a_clock_set_back_over_midnight_hands_out_nothing_twice(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(datetime(2026, 3, 3, 0, 2, tzinfo=SHANGHAI))
+    await api.complete(await api.claim())
+    clock.advance(minutes=-5)
+    assert await api.claim("other") is None
+
+
+@pytest.mark.parametrize(
+    ("now", "today", "tomorrow"),
+    [
+        (datetime(2026, 3, 29, 0, 30, tzinfo=UTC), date(2026, 3, 29), datetime(2026, 3, 29, 22, 0, tzinfo=UTC)),
+        (datetime(2026, 10, 24, 22, 30, tzinfo=UTC), date(2026, 10, 25), datetime(2026, 10, 25, 23, 0, tzinfo=UTC)),
+        (datetime(2026, 6, 30, 22, 30, tzinfo=UTC), date(2026, 7, 1), datetime(2026, 7, 1, 22, 0, tzinfo=UTC)),
+    ],
+)
+def test_days_of_23_and_25_hours_begin_and_end_at_midnight(now: datetime, today: date, tomorrow: datetime) -> None:
+    moment = Clock(ZoneInfo("Europe/Berlin"), lambda: now).moment()
+    assert (moment.today, moment.tomorrow) == (today, tomorrow)
