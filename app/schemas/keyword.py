@@ -3,13 +3,23 @@
 import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from app.core.enums import CrawlStatus, KeywordState, Outcome, ReleaseReason, Source
 from app.models.keyword import CLAIM_TOKEN_LENGTH, CRAWLER_ID_LENGTH, ERROR_MESSAGE_LENGTH, NAME_LENGTH
 
-MAX_PAGE = 1_000_000
-MAX_JOBS = 1_000_000
+# So many jobs on each of so many pages still fit into the 32 bits of jobs_found.
+MAX_PAGE = 100_000
+MAX_JOBS = 20_000
 MAX_ID = 2**63 - 1
 BULK_LIMIT = 10_000
 
@@ -38,7 +48,12 @@ def readable_message(value: Any) -> Any:
 Name = Annotated[
     str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(no_control_characters), AfterValidator(str.strip)
 ]
-CrawlerId = Annotated[str, Field(min_length=1, max_length=CRAWLER_ID_LENGTH), AfterValidator(no_control_characters)]
+# Stripped here for the query; in bodies every text is.
+CrawlerId = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=CRAWLER_ID_LENGTH),
+    AfterValidator(no_control_characters),
+]
 ClaimToken = Annotated[str, Field(min_length=1, max_length=CLAIM_TOKEN_LENGTH), AfterValidator(no_control_characters)]
 ErrorMessage = Annotated[
     str,

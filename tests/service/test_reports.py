@@ -1,11 +1,13 @@
 """Page reports and completions: counted once (I2, I5), refused under a lost claim (I3), never lost (I4)."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from tests.service.conftest import Api, MovableTime, held, utc
+from app.schemas.keyword import MAX_JOBS, MAX_PAGE
+from tests.service.conftest import Api, MovableTime, by_hand, held, utc
 
 NEEDED: dict[str, dict[str, Any]] = {"/page-progress": {"page": 1}, "/crawl-complete": {"status": "completed"}}
 
@@ -172,3 +174,130 @@ async def test_a_heartbeat_without_claims_renews_nothing(api: Api) -> None:
     assert await api.post("/heartbeat", crawler_id="nobody") == {
         "renewed": 0, "lease_expires_at": None, "should_stop": False,
     }  # fmt: skip
+
+
+async def test_pages_may_be_reported_with_gaps(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.page(claim, 1, jobs=10)
+    assert (await api.page(claim, 4, jobs=30))["last_completed_page"] == 4
+    keyword = await api.keyword(claim["id"])
+    assert (keyword["last_completed_page"], keyword["jobs_found"]) == (4, 40)
+
+
+async def test_the_board_may_change_its_mind_about_the_number_of_pages(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.page(claim, 1, total_pages=9)
+    await api.page(claim, 2)
+    assert (await api.keyword(claim["id"]))["total_pages"] == 9
+    await api.page(claim, 3, total_pages=4)
+    assert (await api.keyword(claim["id"]))["total_pages"] == 4
+
+
+async def test_reports_leave_the_start_of_the_crawl_and_its_end_is_kept(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    started = utc(clock.now)
+    clock.advance(minutes=5)
+    await api.page(claim, 1)
+    await api.complete(claim)
+    keyword = await api.keyword(claim["id"])
+    assert (keyword["crawl_started_at"], keyword["crawl_finished_at"]) == (started, utc(clock.now))
+    assert (keyword["updated_at"], keyword["lease_expires_at"]) == (utc(clock.now), None)
+
+
+async def test_a_page_reported_eight_times_at_once_counts_once(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    answers = await asyncio.gather(*(api.page(claim, 1, jobs=15) for _ in range(8)))
+    assert sorted(answer["applied"] for answer in answers) == [False] * 7 + [True]
+    assert (await api.keyword(claim["id"]))["jobs_found"] == 15
+
+
+async def test_a_failure_reported_eight_times_at_once_uses_up_one_try(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    answers = await asyncio.gather(*(api.fail(claim) for _ in range(8)))
+    assert sorted(answer["applied"] for answer in answers) == [False] * 7 + [True]
+    assert {answer["retry_count"] for answer in answers} == {1}
+
+
+async def test_a_failure_repeated_while_another_spider_retries_is_lost_and_uses_up_nothing(api: Api) -> None:
+    await api.add("python")
+    first = await api.claim("first")
+    await api.fail(first)
+    second = await api.claim("second")
+    assert await api.refused("/crawl-complete", status="failed", **held(first)) == (409, "claim-lost")
+    assert (await api.fail(second))["retry_count"] == 2
+
+
+async def test_a_page_clears_the_message_of_the_failed_try_before(api: Api) -> None:
+    await api.add("python")
+    await api.fail(await api.claim(), "timeout")
+    retry = await api.claim()
+    assert (await api.keyword(retry["id"]))["error_message"] == "timeout"
+    await api.page(retry, 1)
+    assert (await api.keyword(retry["id"]))["error_message"] == ""
+
+
+async def test_a_completion_clears_the_message_and_keeps_the_count_of_tries(api: Api) -> None:
+    await api.add("python")
+    await api.fail(await api.claim(), "timeout")
+    retry = await api.claim()
+    assert (await api.complete(retry))["retry_count"] == 1
+    assert (await api.keyword(retry["id"]))["error_message"] == ""
+
+
+async def test_a_failed_claim_does_not_become_completed_by_a_late_report(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.fail(claim)
+    assert await api.refused("/crawl-complete", status="completed", **held(claim)) == (409, "wrong-state")
+    assert (await api.keyword(claim["id"]))["status"] == "failed"
+
+
+async def test_a_crawler_may_report_by_its_id_alone(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim("spider")
+    assert (await api.post("/page-progress", keyword_id=claim["id"], page=1, crawler_id="spider"))["applied"] is True
+    assert (await api.heartbeat(keyword_id=claim["id"], crawler_id="spider"))["renewed"] == 1
+    ended = await api.post("/crawl-complete", keyword_id=claim["id"], status="completed", crawler_id="spider")
+    assert ended["applied"] is True
+
+
+async def test_crawlers_are_told_apart_by_case(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim("Spider")
+    wrong = {"keyword_id": claim["id"], "page": 1, "crawler_id": "spider"}
+    assert await api.refused("/page-progress", **wrong) == (409, "claim-lost")
+    assert (await api.heartbeat(crawler_id="spider"))["renewed"] == 0
+
+
+async def test_a_crawler_is_the_same_with_spaces_around_its_id(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim(" spider ")
+    assert (await api.keyword(claim["id"]))["crawler_id"] == "spider"
+    assert (await api.page(claim, 1, crawler_id=" spider "))["applied"] is True
+    assert (await api.heartbeat(crawler_id="spider"))["renewed"] == 1
+
+
+async def test_tokens_are_told_apart_by_case(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    wrong = {**claim, "claim_token": claim["claim_token"].swapcase()}
+    assert await api.refused("/page-progress", page=1, **held(wrong)) == (409, "claim-lost")
+
+
+async def test_a_keyword_of_another_source_is_unknown(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    assert await api.refused("/page-progress", source="zhilian", page=1, **held(claim)) == (404, "keyword-not-found")
+
+
+async def test_the_jobs_of_the_hugest_crawl_that_is_accepted_can_be_counted(api: Api) -> None:
+    [keyword_id] = await api.add("python")
+    claim = await api.claim()
+    await by_hand("UPDATE boss_keyword SET jobs_found = ? WHERE id = ?", MAX_JOBS * (MAX_PAGE - 1), keyword_id)
+    await api.page(claim, MAX_PAGE, jobs=MAX_JOBS)
+    assert (await api.keyword(keyword_id))["jobs_found"] == MAX_JOBS * MAX_PAGE
