@@ -1,6 +1,6 @@
 """Midnight: what ends with the business day, what lives on, and what the history keeps (I1, I9)."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -8,7 +8,7 @@ import pytest
 
 from app.core import database
 from app.core.clock import Clock
-from tests.service.conftest import SHANGHAI, Api, MovableTime
+from tests.service.conftest import SHANGHAI, Api, MovableTime, Sweep, held
 
 EVENING = datetime(2026, 3, 2, 23, 50, tzinfo=SHANGHAI)
 
@@ -135,3 +135,69 @@ async def test_a_clock_set_back_over_midnight_hands_out_nothing_twice(api: Api, 
 def test_days_of_23_and_25_hours_begin_and_end_at_midnight(now: datetime, today: date, tomorrow: datetime) -> None:
     moment = Clock(ZoneInfo("Europe/Berlin"), lambda: now).moment()
     assert (moment.today, moment.tomorrow) == (today, tomorrow)
+
+
+async def test_a_late_failure_counts_for_the_day_of_its_claim(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    claim = await api.claim("night")
+    clock.advance(minutes=20)
+    assert (await api.complete(claim, "failed"))["retry_count"] == 1
+    assert (await api.stats(on_date="2026-03-02"))["crawl_status"]["failed"] == 1
+    assert (await api.claim("morning"))["retry_count"] == 0
+
+
+async def test_a_crawl_that_runs_through_the_night_stays_one_crawl(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    claim = await api.claim("night")
+    for page in range(1, 7):
+        clock.advance(minutes=29)
+        assert (await api.page(claim, page, jobs=10))["applied"] is True
+    keyword = await api.keyword(claim["id"])
+    assert (keyword["last_requested_date"], keyword["jobs_found"]) == ("2026-03-02", 60)
+
+
+async def test_an_overnight_crawl_comes_back_to_life_while_nobody_took_it(
+    api: Api, clock: MovableTime, sweep: Sweep
+) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    claim = await api.claim("night")
+    await api.page(claim, 1)
+    clock.advance(minutes=31)
+    await sweep()
+    await api.page(claim, 2)
+    assert await api.claim("morning") is None
+    assert (await api.keyword(claim["id"]))["last_requested_date"] == "2026-03-02"
+
+
+async def test_an_overnight_crawl_that_was_taken_over_is_lost(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(EVENING)
+    night = await api.claim("night")
+    clock.advance(minutes=31)
+    await api.claim("morning")
+    assert await api.refused("/crawl-complete", status="completed", **held(night)) == (409, "claim-lost")
+
+
+async def test_at_midnight_every_ended_keyword_counts_as_idle_again(api: Api, clock: MovableTime) -> None:
+    await api.add("completed", "failed", "partial", "untracked")
+    completed, failed, partial, _ = await api.claim(limit=4)
+    await api.complete(completed)
+    await api.complete(failed, "failed")
+    await api.post("/release", **held(partial))
+    clock.set(datetime(2026, 3, 3, 0, 0, tzinfo=SHANGHAI) + timedelta(hours=1))
+    items = (await api.get("", source="boss"))["items"]
+    assert {item["status"] for item in items} == {"idle"}
+    assert {claim["crawl_status"] for claim in await api.look()} == {"idle"}
+
+
+async def test_the_morning_in_shanghai_is_still_yesterday_in_utc_and_counts_as_today(
+    api: Api, clock: MovableTime
+) -> None:
+    await api.add("python")
+    clock.set(datetime(2026, 3, 2, 16, 30, tzinfo=UTC))
+    claim = await api.claim()
+    assert (await api.keyword(claim["id"]))["last_requested_date"] == "2026-03-03"
+    assert (await api.stats())["date"] == "2026-03-03"

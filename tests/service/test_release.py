@@ -85,3 +85,73 @@ async def test_a_crawler_may_release_one_keyword_by_its_id(api: Api) -> None:
     claims = await api.claim("spider", limit=2)
     assert await api.post("/release", crawler_id="spider", keyword_id=claims[0]["id"]) == {"released": 1}
     assert (await api.keyword(claims[1]["id"]))["status"] == "crawling"
+
+
+async def test_a_restart_of_one_claim_reported_again_changes_nothing(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.release("restarted", **held(claim))
+    before = await api.keyword(claim["id"])
+    clock.advance(minutes=1)
+    await api.release("restarted", **held(claim))
+    assert await api.keyword(claim["id"]) == before
+    assert before["retry_count"] == 1
+
+
+async def test_a_claim_that_a_restart_ended_does_not_come_back_to_life(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim("stable")
+    await api.release("restarted", crawler_id="stable")
+    assert await api.refused("/page-progress", page=1, **held(claim)) == (409, "wrong-state")
+    assert await api.refused("/heartbeat", **held(claim)) == (409, "wrong-state")
+
+
+async def test_a_restart_frees_a_crawl_whose_lease_ran_out_too(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    await api.page(await api.claim("stable"), 1)
+    clock.advance(minutes=45)
+    assert await api.release("restarted", crawler_id="stable") == 1
+    assert (await api.claim("stable"))["last_completed_page"] == 1
+
+
+async def test_a_crawler_gives_back_nothing_of_another_source(api: Api) -> None:
+    await api.add("python", source="qcwy")
+    await api.claim("spider", source="qcwy")
+    assert await api.release("stopped", crawler_id="spider") == 0
+    assert await api.look(source="qcwy") == []
+
+
+async def test_a_release_without_a_reason_is_shown_as_other(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.post("/release", **held(claim))
+    assert (await api.keyword(claim["id"]))["error_message"] == "other"
+
+
+async def test_a_late_repetition_of_a_page_after_the_release_is_fine(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.page(claim, 1)
+    await api.release("stopped", **held(claim))
+    late = await api.page(claim, 1)
+    assert (late["applied"], late["lease_expires_at"]) == (False, None)
+    assert (await api.keyword(claim["id"]))["status"] == "partial"
+
+
+async def test_a_released_keyword_keeps_its_failed_tries(api: Api) -> None:
+    await api.add("python")
+    await api.fail(await api.claim())
+    claim = await api.claim()
+    await api.release("blocked", **held(claim))
+    assert (await api.claim())["retry_count"] == 1
+
+
+async def test_a_keyword_released_after_midnight_is_fresh(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.advance(hours=13, minutes=50)
+    claim = await api.claim("night")
+    await api.page(claim, 2)
+    clock.advance(minutes=20)
+    await api.release("stopped", **held(claim))
+    fresh = await api.claim("next")
+    assert (fresh["crawl_status"], fresh["last_completed_page"]) == ("idle", 0)
