@@ -184,6 +184,21 @@ async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
         yield Api(client)
 
 
+async def history() -> list[dict[str, Any]]:
+    """The rows of the history, oldest day first, with times and dates as Python's."""
+    columns = (
+        "source", "keyword_id", "business_date", "city", "job", "state", "last_completed_page", "total_pages",
+        "jobs_found", "retry_count", "crawler_id", "error_message", "crawl_started_at", "crawl_finished_at",
+    )  # fmt: skip
+    rows = await database.fetch(f"SELECT {', '.join(columns)} FROM keyword_history ORDER BY business_date, keyword_id")
+    kept = [dict(zip(columns, row, strict=True)) for row in rows]
+    for day in kept:
+        day["business_date"] = database.as_date(day["business_date"])
+        for name in ("crawl_started_at", "crawl_finished_at"):
+            day[name] = database.as_time(day[name])
+    return kept
+
+
 async def by_hand(statement: str, *parameters: object) -> None:
     """What a person does to the database with a client of their own."""
     await database.execute(statement, parameters)

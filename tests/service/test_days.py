@@ -1,24 +1,14 @@
 """Midnight: what ends with the business day, what lives on, and what the history keeps (I1, I9)."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.core import database
 from app.core.clock import Clock
-from tests.service.conftest import SHANGHAI, Api, MovableTime, Sweep, held
+from tests.service.conftest import SHANGHAI, Api, MovableTime, Sweep, held, history
 
 EVENING = datetime(2026, 3, 2, 23, 50, tzinfo=SHANGHAI)
-
-
-async def history() -> list[dict[str, Any]]:
-    columns = "source, keyword_id, business_date, state, last_completed_page, jobs_found, retry_count, error_message"
-    rows = await database.fetch(f"SELECT {columns} FROM keyword_history ORDER BY id")
-    return [
-        dict(zip(columns.split(", "), row, strict=True)) | {"business_date": database.as_date(row[2])} for row in rows
-    ]
 
 
 async def test_a_new_day_begins_at_midnight_in_shanghai(api: Api, clock: MovableTime) -> None:
@@ -29,22 +19,6 @@ async def test_a_new_day_begins_at_midnight_in_shanghai(api: Api, clock: Movable
     assert await api.look() == []
     clock.advance(seconds=1)
     assert len(await api.look()) == 1
-
-
-async def test_a_fresh_claim_resets_everything_and_keeps_the_history(api: Api, clock: MovableTime) -> None:
-    [keyword_id] = await api.add("python")
-    claim = await api.claim()
-    await api.page(claim, 3, jobs=40, total_pages=9)
-    await api.complete(claim, "failed", "shape changed")
-    clock.advance(days=1)
-    fresh = await api.claim("next")
-    assert (fresh["last_completed_page"], fresh["total_pages"], fresh["retry_count"]) == (0, None, 0)
-    keyword = await api.keyword(keyword_id)
-    assert (keyword["jobs_found"], keyword["error_message"], keyword["crawl_finished_at"]) == (0, "", None)
-    assert await history() == [
-        {"source": "boss", "keyword_id": keyword_id, "business_date": date(2026, 3, 2), "state": "failed",
-         "last_completed_page": 3, "jobs_found": 40, "retry_count": 1, "error_message": "shape changed"}
-    ]  # fmt: skip
 
 
 async def test_the_first_claim_ever_leaves_no_history(api: Api) -> None:
@@ -75,14 +49,6 @@ async def test_a_crawl_that_died_in_the_night_is_fresh_and_its_day_is_kept(
     assert (fresh["last_completed_page"], fresh["crawl_status"]) == (0, "idle")
     [kept] = await history()
     assert (kept["state"], kept["retry_count"], kept["business_date"]) == (state, tries, date(2026, 3, 2))
-
-
-async def test_an_untracked_day_is_kept_as_untracked(api: Api, clock: MovableTime) -> None:
-    await api.add("python")
-    await api.claim(crawler_id=None)
-    clock.advance(days=1)
-    await api.claim()
-    assert [kept["state"] for kept in await history()] == ["untracked"]
 
 
 async def test_a_crawl_alive_at_midnight_is_not_handed_out(api: Api, clock: MovableTime) -> None:
