@@ -20,7 +20,7 @@ from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.backends.base.config_generator import expand_db_url
 from tortoise.exceptions import BaseORMException, DBConnectionError
 
-from app.core.errors import Contention, DatabaseUnavailable, DuplicateRow
+from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, DuplicateRow
 from app.core.settings import Settings
 
 P = ParamSpec("P")
@@ -38,6 +38,7 @@ MYSQL_FOUND_ROWS = 2  # an UPDATE reports the rows that it matched, as SQLite do
 # Deadlock, lock wait timeout, «record has changed since last read», and TiDB's write conflict.
 MYSQL_CONTENTION = {1020, 1205, 1213, 9007}
 MYSQL_DUPLICATE = {1062, 1586}
+MYSQL_REFUSED = {1044, 1045, 1049, 1698}  # database, password, unknown database, user
 ATTEMPTS = 8
 
 
@@ -229,8 +230,7 @@ async def fetch(sql: str, parameters: Parameters = ()) -> list[Row]:
 
 def translated(error: BaseException) -> Exception:
     """What an error of the driver, the ORM or the network means to us."""
-    cause = error.args[0] if isinstance(error, BaseORMException) and error.args else error
-    number = cause.args[0] if isinstance(cause, mysql_errors.MySQLError) and cause.args else None
+    cause, number = _cause(error), error_number(error)
     if number in MYSQL_CONTENTION or _sqlite_busy(cause):
         return Contention(type(cause).__name__)
     if number in MYSQL_DUPLICATE or getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
@@ -241,7 +241,22 @@ def translated(error: BaseException) -> Exception:
         return RuntimeError(f"the database refused a statement ({type(cause).__name__} {number or ''})")
     logger.warning("database unavailable: %s %s", type(cause).__name__, number or "")
     interruption.seen = True
+    if number in MYSQL_REFUSED:
+        return DatabaseRefused("The database does not let the service in.")
     return DatabaseUnavailable("The database does not answer. Try again in a moment.")
+
+
+def error_number(error: BaseException) -> int | None:
+    """The MySQL server's number of an error, wherever the driver or the ORM put it."""
+    cause = _cause(error)
+    return cause.args[0] if isinstance(cause, mysql_errors.MySQLError) and cause.args else None
+
+
+def _cause(error: BaseException) -> Any:
+    """The driver's error; the ORM gives it as an argument, or hides it behind a text of its own."""
+    if isinstance(error, DBConnectionError):
+        return error.__context__ or error
+    return error.args[0] if isinstance(error, BaseORMException) and error.args else error
 
 
 def _sqlite_busy(error: Any) -> bool:

@@ -5,6 +5,7 @@ ServiceError
 ├── ClaimLost            409  the reporter does not hold the keyword's current claim
 ├── WrongState           409  the claim is the reporter's, but it has ended, or nobody is crawling
 └── DatabaseUnavailable  503  also when it stays too busy after the retries
+    └── DatabaseRefused  503  the server is there and does not let us in
 
 Contention and DuplicateRow are answers of the database that the code above it handles; they never reach a client.
 StartupError ends the start with its one line.
@@ -57,6 +58,10 @@ class DatabaseUnavailable(ServiceError):
     type = "/problems/database-unavailable"
     title = "Database unavailable"
     retry_after = 5
+
+
+class DatabaseRefused(DatabaseUnavailable):
+    """User, password or database are wrong: waiting does not help, DATABASE_URL or the rights are to be mended."""
 
 
 class Contention(Exception):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,11 +11,13 @@ from aerich import Command
 from aerich.migrate import Migrate
 from aerich.models import Aerich
 from filelock import AsyncFileLock, Timeout
+from pymysql.err import MySQLError
 from tortoise import Tortoise
 from tortoise.contrib.fastapi import RegisterTortoise
+from tortoise.exceptions import BaseORMException
 
-from app.core.database import database_client, fetch, guarded, tortoise_config
-from app.core.errors import Contention, DatabaseUnavailable, StartupError
+from app.core.database import database_client, error_number, fetch, guarded, tortoise_config
+from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, StartupError
 from app.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -31,7 +34,7 @@ CLOSE_SECONDS = 5
 async def open_database(settings: Settings) -> AsyncIterator[None]:
     """Connect, bring the tables up to date when the settings say so, and close at the end. Raises StartupError."""
     if settings.sqlite_file:
-        settings.sqlite_file.absolute().parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(settings.sqlite_file.absolute().parent)
     await RegisterTortoise(config=tortoise_config(settings)).init_orm()
     try:
         await _await_database()
@@ -49,15 +52,26 @@ async def open_database(settings: Settings) -> AsyncIterator[None]:
             logger.warning("the database connections did not close in %d s", CLOSE_SECONDS)
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartupError(f"the folder {folder} for the database cannot be made: {error.strerror}") from None
+
+
 async def _await_database() -> None:
     for tries in range(1, CONNECT_TRIES + 1):
         try:
             await fetch("SELECT 1")
             return
+        except DatabaseRefused:
+            raise StartupError(
+                "the database does not let us in: check user, password and name in DATABASE_URL"
+            ) from None
         except (DatabaseUnavailable, Contention):
             logger.warning("the database does not answer (try %d of %d)", tries, CONNECT_TRIES)
             await asyncio.sleep(min(tries, 3))
-    raise StartupError("the database does not answer: check DATABASE_URL, and that the server runs and lets us in")
+    raise StartupError("the database does not answer: check DATABASE_URL, and that the server runs")
 
 
 async def migrate(settings: Settings) -> None:
@@ -65,8 +79,15 @@ async def migrate(settings: Settings) -> None:
     command = Command(tortoise_config(settings), app="models", location=str(MIGRATIONS))
     Migrate.migrate_location = Migrate.get_migration_dir(str(MIGRATIONS), "models")
     async with _migration_lock(settings):
-        for version in await command.upgrade(run_in_transaction=True):
-            logger.info("migrated to %s", version)
+        try:
+            versions = await command.upgrade(run_in_transaction=True)
+        except (BaseORMException, MySQLError, sqlite3.Error) as error:
+            what = f"{type(error).__name__} {error_number(error) or ''}".strip()
+            raise StartupError(
+                f"the tables could not be brought up to date ({what}): may our user alter tables?"
+            ) from None
+    for version in versions:
+        logger.info("migrated to %s", version)
 
 
 @asynccontextmanager
