@@ -1,0 +1,50 @@
+"""Settings are documented, and say clearly what is wrong."""
+
+from pathlib import Path
+
+import pytest
+from pydantic_settings import BaseSettings
+
+from app.core.errors import StartupError
+from app.core.settings import load_settings
+from tests.rules import env_example
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_example_lists_each_setting_with_its_default_and_meaning() -> None:
+    assert (ROOT / ".env.example").read_text(encoding="utf-8") == env_example.text()
+
+
+@pytest.mark.parametrize("settings", env_example.SECTIONS.values())
+def test_each_setting_has_a_meaning(settings: type[BaseSettings]) -> None:
+    assert [name for name, field in settings.model_fields.items() if not field.description] == []
+
+
+def test_the_example_as_it_stands_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+    settings = [line.removeprefix("#") for line in lines if line.startswith("#") and not line.startswith("# ")]
+    (tmp_path / ".env").write_text("\n".join(settings), encoding="utf-8")
+    without = load_settings()
+    monkeypatch.chdir(tmp_path)
+    assert load_settings() == without
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "eighty"), ("PORT", "70000"), ("WORKERS", "0"), ("TIMEZONE", "Mars/Olympus"), ("LEASE_SECONDS", "1"),
+        ("DATABASE_URL", "postgres://u:pw@h/d"), ("DATABASE_URL", "mysql://u:pw@h"), ("DATABASE_URL", "sqlite://"),
+        ("DATABASE_URL", "sqlite://:memory:"), ("RUN_MIGRATIONS_ON_STARTUP", "maybe"), ("LOG_LEVEL", "LOUD"),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_is_named_in_one_line_without_its_value(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(StartupError) as error:
+        load_settings()
+    message = str(error.value)
+    assert message.startswith(f"wrong setting {name}: ")
+    assert "\n" not in message
+    assert "pw" not in message
