@@ -45,6 +45,13 @@ def readable_message(value: Any) -> Any:
     return whole.replace("\x00", "")[:ERROR_MESSAGE_LENGTH]
 
 
+def in_utc(value: datetime.datetime) -> datetime.datetime:
+    try:
+        return value.astimezone(datetime.UTC)
+    except OverflowError:
+        raise ValueError("must lie between the years 1 and 9999") from None
+
+
 Name = Annotated[
     str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(no_control_characters), AfterValidator(str.strip)
 ]
@@ -134,7 +141,9 @@ class BulkCreateRequest(Request):
 
 class PauseRequest(Request):
     reason: Annotated[str, Field(max_length=1000), AfterValidator(no_control_characters)] = ""
-    until: AwareDatetime | None = Field(None, description="With an offset; none: until somebody resumes the source.")
+    until: Annotated[AwareDatetime, AfterValidator(in_utc)] | None = Field(
+        None, description="With an offset; none: until somebody resumes the source."
+    )
 
 
 class ResumeRequest(Request):
