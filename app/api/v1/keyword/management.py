@@ -9,6 +9,7 @@ from app.api.json_body import JSONRoute
 from app.api.problem_details import documented
 from app.controllers import keywords, pauses
 from app.core.enums import KeywordState, Source
+from app.models.keyword import CRAWLER_ID_LENGTH, ERROR_MESSAGE_LENGTH, NAME_LENGTH
 from app.schemas.answers import Answer
 from app.schemas.keyword import (
     BulkCreateRequest,
@@ -23,7 +24,7 @@ from app.schemas.keyword import (
 
 router = APIRouter(prefix="/keyword", tags=["operators"], route_class=JSONRoute)
 
-Text = Annotated[str | None, Query(max_length=1000)]
+NameFilter = Annotated[str | None, Query(max_length=NAME_LENGTH)]
 
 
 @router.post(
@@ -48,8 +49,11 @@ async def create_many(body: BulkCreateRequest, at: Now) -> dict[str, object]:
 async def browse(
     at: Now, source: Source,
     status: Annotated[KeywordState | None, Query(description="What the keyword is today.")] = None,
-    city: Text = None, job: Text = None, crawler_id: Text = None,
-    error: Annotated[str | None, Query(max_length=1000, description="A part of the error message.")] = None,
+    city: NameFilter = None, job: NameFilter = None,
+    crawler_id: Annotated[str | None, Query(max_length=CRAWLER_ID_LENGTH)] = None,
+    error: Annotated[
+        str | None, Query(max_length=ERROR_MESSAGE_LENGTH, description="A part of the error message.")
+    ] = None,
     cursor: Annotated[str, Query(pattern=r"^\d{1,18}$", description="next_cursor of the page before.")] = "0",
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, object]:  # fmt: skip
