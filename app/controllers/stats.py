@@ -26,7 +26,8 @@ class Stats:
 async def get_stats(source: Source, at: Moment, on_date: date | None = None) -> Stats:
     """Counts of `on_date` (today by default): what the keywords' rows say of it, and the history for past days.
 
-    `total` is the number of keywords now, whatever the date.
+    `total` is the number of keywords now, whatever the date, but never less than were used that day: some may have been
+    deleted since.
     """
     day = on_date or at.today
     counts = dict.fromkeys(KeywordState, 0)
@@ -39,5 +40,6 @@ async def get_stats(source: Source, at: Moment, on_date: date | None = None) -> 
             counts[KeywordState.UNTRACKED if state == CrawlStatus.IDLE else KeywordState(state)] += count
     del counts[KeywordState.IDLE]
     used = sum(counts.values())
+    total = max(total, used)
     paused = bool(await active_pause(source, at))
     return Stats(day, total, used, total - used, counts, paused)
