@@ -38,6 +38,7 @@ MYSQL_FOUND_ROWS = 2  # an UPDATE reports the rows that it matched, as SQLite do
 # Deadlock, lock wait timeout, «record has changed since last read», and TiDB's write conflict.
 MYSQL_CONTENTION = {1020, 1205, 1213, 9007}
 MYSQL_DUPLICATE = {1062, 1586}
+SQLITE_DUPLICATE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
 MYSQL_REFUSED = {1044, 1045, 1049, 1698}  # database, password, unknown database, user
 ATTEMPTS = 8
 
@@ -233,7 +234,7 @@ def translated(error: BaseException) -> Exception:
     cause, number = _cause(error), error_number(error)
     if number in MYSQL_CONTENTION or _sqlite_busy(cause):
         return Contention(type(cause).__name__)
-    if number in MYSQL_DUPLICATE or getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+    if number in MYSQL_DUPLICATE or getattr(cause, "sqlite_errorcode", None) in SQLITE_DUPLICATE:
         return DuplicateRow()
     if isinstance(cause, (mysql_errors.ProgrammingError, mysql_errors.DataError, sqlite3.ProgrammingError)) or (
         isinstance(error, BaseORMException) and not isinstance(error, DBConnectionError) and isinstance(cause, str)
