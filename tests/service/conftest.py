@@ -179,6 +179,7 @@ def sweep(moment: Now, rules: CrawlRules) -> Sweep:
 async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
     for table in TABLES:
         await database.execute(f"DELETE FROM {table}")
+    database.interruption.seen = False
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield Api(client)

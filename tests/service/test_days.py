@@ -1,11 +1,9 @@
 """Midnight: what ends with the business day, what lives on, and what the history keeps (I1, I9)."""
 
 from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.core.clock import Clock
 from tests.service.conftest import SHANGHAI, Api, MovableTime, Sweep, held, history
 
 EVENING = datetime(2026, 3, 2, 23, 50, tzinfo=SHANGHAI)
@@ -88,19 +86,6 @@ async def test_a_clock_set_back_over_midnight_hands_out_nothing_twice(api: Api, 
     await api.complete(await api.claim())
     clock.advance(minutes=-5)
     assert await api.claim("other") is None
-
-
-@pytest.mark.parametrize(
-    ("now", "today", "tomorrow"),
-    [
-        (datetime(2026, 3, 29, 0, 30, tzinfo=UTC), date(2026, 3, 29), datetime(2026, 3, 29, 22, 0, tzinfo=UTC)),
-        (datetime(2026, 10, 24, 22, 30, tzinfo=UTC), date(2026, 10, 25), datetime(2026, 10, 25, 23, 0, tzinfo=UTC)),
-        (datetime(2026, 6, 30, 22, 30, tzinfo=UTC), date(2026, 7, 1), datetime(2026, 7, 1, 22, 0, tzinfo=UTC)),
-    ],
-)
-def test_days_of_23_and_25_hours_begin_and_end_at_midnight(now: datetime, today: date, tomorrow: datetime) -> None:
-    moment = Clock(ZoneInfo("Europe/Berlin"), lambda: now).moment()
-    assert (moment.today, moment.tomorrow) == (today, tomorrow)
 
 
 async def test_a_late_failure_counts_for_the_day_of_its_claim(api: Api, clock: MovableTime) -> None:
