@@ -2,11 +2,12 @@
 
 import asyncio
 import logging.config
+import signal
 import sys
 
 import uvicorn
 
-from app.core.errors import StartupError
+from app.core.errors import ServiceError, StartupError
 from app.core.init_app import open_database
 from app.core.logs import log_config
 from app.core.settings import Settings, load_settings
@@ -25,9 +26,11 @@ def main() -> int:
     try:
         # Once here, before any worker starts: a failure is one line instead of a traceback from each of them.
         asyncio.run(prepare(settings))
-    except StartupError as error:
+    except (StartupError, ServiceError) as error:
         print(f"jobdata: {error}", file=sys.stderr)
         return 1
+    # uvicorn drains first and then raises the signal again, which would end us with that signal's exit code.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     serve(settings)
     return 0
 

@@ -33,7 +33,7 @@ def server() -> Iterator[str]:
         raise RuntimeError("no server answers at TEST_MYSQL_URL")
     else:
         with private_server() as private:
-            yield private
+            yield private.url
 
 
 @contextmanager
@@ -79,35 +79,54 @@ def answers(url: str) -> bool:
     return True
 
 
-@contextmanager
-def private_server() -> Iterator[str]:
-    program = _server_program()
-    with tempfile.TemporaryDirectory(prefix="jobdata-mariadb-") as folder:
-        user = f"--user={getpass.getuser()}"
-        data = f"--datadir={folder}/data"
-        install = ["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", user, data]
-        subprocess.run(install, check=True, capture_output=True)
-        port = free_port()
+class PrivateServer:
+    """A MariaDB of our own in a folder; it may be killed and started again on the same data and port."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._program = _server_program()
+        self._user = f"--user={getpass.getuser()}"
+        self._port = free_port()
+        self.url = f"mysql://root@127.0.0.1:{self._port}"
+        install = ["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal"]
+        subprocess.run([*install, self._user, self._data], check=True, capture_output=True)
+        self.start()
+
+    @property
+    def _data(self) -> str:
+        return f"--datadir={self._folder}/data"
+
+    def start(self) -> None:
+        log = self._folder / "log"
         command = [
-            program, "--no-defaults", user, data, f"--port={port}", "--bind-address=127.0.0.1",
-            f"--socket={folder}/socket", f"--pid-file={folder}/pid", f"--log-error={folder}/log",
+            self._program, "--no-defaults", self._user, self._data, f"--port={self._port}",
+            "--bind-address=127.0.0.1", f"--socket={self._folder}/socket", f"--pid-file={self._folder}/pid",
+            f"--log-error={log}",
         ]  # fmt: skip
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_SECONDS
+        while not answers(self.url):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("the private MariaDB did not start:\n" + log.read_text(errors="replace")[-2000:])
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=START_SECONDS)
+
+
+@contextmanager
+def private_server() -> Iterator[PrivateServer]:
+    with tempfile.TemporaryDirectory(prefix="jobdata-mariadb-") as folder:
+        server = PrivateServer(Path(folder))
         try:
-            url = f"mysql://root@127.0.0.1:{port}"
-            _await_start(url, process, Path(folder, "log"))
-            yield url
+            yield server
         finally:
-            process.terminate()
-            process.wait(timeout=START_SECONDS)
-
-
-def _await_start(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while not answers(url):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError("the private MariaDB server did not start:\n" + log.read_text(errors="replace")[-2000:])
-        time.sleep(0.1)
+            server.stop()
 
 
 def _server_program() -> str:

@@ -20,7 +20,7 @@ from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.backends.base.config_generator import expand_db_url
 from tortoise.exceptions import BaseORMException, DBConnectionError
 
-from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, DuplicateRow
+from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, DuplicateRow, StatementRefused
 from app.core.settings import Settings
 
 P = ParamSpec("P")
@@ -236,10 +236,8 @@ def translated(error: BaseException) -> Exception:
         return Contention(type(cause).__name__)
     if number in MYSQL_DUPLICATE or getattr(cause, "sqlite_errorcode", None) in SQLITE_DUPLICATE:
         return DuplicateRow()
-    if isinstance(cause, (mysql_errors.ProgrammingError, mysql_errors.DataError, sqlite3.ProgrammingError)) or (
-        isinstance(error, BaseORMException) and not isinstance(error, DBConnectionError) and isinstance(cause, str)
-    ):
-        return RuntimeError(f"the database refused a statement ({type(cause).__name__} {number or ''})")
+    if _is_mistake(error, cause):
+        return StatementRefused(f"{type(cause).__name__} {number or ''}".strip())
     logger.warning("database unavailable: %s %s", type(cause).__name__, number or "")
     interruption.seen = True
     if number in MYSQL_REFUSED:
@@ -258,6 +256,14 @@ def _cause(error: BaseException) -> Any:
     if isinstance(error, DBConnectionError):
         return error.__context__ or error
     return error.args[0] if isinstance(error, BaseORMException) and error.args else error
+
+
+def _is_mistake(error: BaseException, cause: Any) -> bool:
+    if isinstance(cause, (mysql_errors.ProgrammingError, mysql_errors.DataError, sqlite3.ProgrammingError)):
+        return True
+    if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+        return True  # no such table or column, mostly
+    return isinstance(cause, str) and not isinstance(error, DBConnectionError)  # the ORM's own complaints
 
 
 def _sqlite_busy(error: Any) -> bool:

@@ -7,7 +7,8 @@ ServiceError
 └── DatabaseUnavailable  503  also when it stays too busy after the retries
     └── DatabaseRefused  503  the server is there and does not let us in
 
-Contention and DuplicateRow are answers of the database that the code above it handles; they never reach a client.
+Contention, DuplicateRow and StatementRefused are answers of the database that the code above it handles; they never
+reach a client.
 StartupError ends the start with its one line.
 """
 
@@ -70,6 +71,10 @@ class Contention(Exception):
 
 class DuplicateRow(Exception):
     """A unique index refused the row."""
+
+
+class StatementRefused(Exception):
+    """The statement does not fit the tables: they are missing or of another version, or we made a mistake."""
 
 
 class StartupError(Exception):

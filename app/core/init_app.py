@@ -17,7 +17,7 @@ from tortoise.contrib.fastapi import RegisterTortoise
 from tortoise.exceptions import BaseORMException
 
 from app.core.database import database_client, error_number, fetch, guarded, tortoise_config
-from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, StartupError
+from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, StartupError, StatementRefused
 from app.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -117,6 +117,9 @@ async def _migration_lock(settings: Settings) -> AsyncIterator[None]:
 
 async def missing_migrations() -> list[str]:
     """Names of the migrations that the database has not seen, in order."""
-    async with guarded():
-        applied = {row["version"] for row in await Aerich.filter(app="models").values("version")}
+    try:
+        async with guarded():
+            applied = {row["version"] for row in await Aerich.filter(app="models").values("version")}
+    except StatementRefused:
+        applied = set()  # there is no table of versions yet
     return [path.name for path in sorted((MIGRATIONS / "models").glob("[0-9]*_*.py")) if path.name not in applied]
