@@ -39,7 +39,12 @@ MYSQL_FOUND_ROWS = 2  # an UPDATE reports the rows that it matched, as SQLite do
 MYSQL_CONTENTION = {1020, 1205, 1213, 9007}
 MYSQL_DUPLICATE = {1062, 1586}
 SQLITE_DUPLICATE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
+MYSQL_UNKNOWN_COLUMN = 1054  # to the driver an operational error, like a lost connection
 MYSQL_REFUSED = {1044, 1045, 1049, 1698}  # database, password, unknown database, user
+MISTAKES = (
+    *(mysql_errors.ProgrammingError, mysql_errors.DataError, mysql_errors.IntegrityError),
+    *(sqlite3.ProgrammingError, sqlite3.IntegrityError),
+)
 ATTEMPTS = 8
 
 
@@ -259,9 +264,9 @@ def _cause(error: BaseException) -> Any:
 
 
 def _is_mistake(error: BaseException, cause: Any) -> bool:
-    if isinstance(cause, (mysql_errors.ProgrammingError, mysql_errors.DataError, sqlite3.ProgrammingError)):
+    if isinstance(cause, MISTAKES):
         return True
-    if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+    if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR or error_number(error) == MYSQL_UNKNOWN_COLUMN:
         return True  # no such table or column, mostly
     return isinstance(cause, str) and not isinstance(error, DBConnectionError)  # the ORM's own complaints
 
