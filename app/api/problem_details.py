@@ -4,6 +4,7 @@ import logging
 import traceback
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,12 +13,13 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.errors import ServiceError
+from app.core.errors import Contention, DatabaseUnavailable, ServiceError
 from app.schemas.answers import FieldError, Problem
 
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+SERVICE = Path(__file__).resolve().parents[1]
 
 
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -29,6 +31,11 @@ async def service_error(request: Request, error: ServiceError) -> JSONResponse:
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else None
     problem = Problem(type=error.type, title=error.title, status=error.status, detail=error.detail)
     return problem_response(problem, headers)
+
+
+async def contention(request: Request, error: Contention) -> JSONResponse:
+    """What was read outside of a retried operation met a lock: as rare as it is temporary."""
+    return await service_error(request, DatabaseUnavailable("The database is too busy. Try again in a moment."))
 
 
 async def http_error(request: Request, error: HTTPException) -> JSONResponse:
@@ -88,12 +95,13 @@ class UnexpectedErrors:
 
 def _origin(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(SERVICE)] or frames
     return f"{ours[-1].filename}:{ours[-1].lineno}"
 
 
 def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ServiceError, service_error)  # type: ignore[arg-type]
+    app.add_exception_handler(Contention, contention)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, http_error)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, invalid_input)  # type: ignore[arg-type]
     app.add_middleware(UnexpectedErrors)
