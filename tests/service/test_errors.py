@@ -305,7 +305,8 @@ async def test_what_the_database_says_of_a_refused_statement_is_not_passed_on(ap
 async def test_a_row_that_the_database_refuses_is_not_taken_for_an_outage(api: Api) -> None:
     with pytest.raises(StatementRefused):
         await database.execute(
-            "INSERT INTO boss_keyword (city, job, created_at, updated_at) VALUES (NULL, NULL, '2026-03-02', '2026-03-02')"
+            "INSERT INTO boss_keyword (city, job, created_at, updated_at) "
+            "VALUES (NULL, 'a', '2026-03-02', '2026-03-02')"
         )
     assert database.interruption.seen is False
 
