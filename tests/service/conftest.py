@@ -185,6 +185,20 @@ async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
         yield Api(client)
 
 
+def problem_of(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """The problem document of an answer, after a look at its shape and for what must not be in it."""
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        status,
+        "application/problem+json",
+    )
+    problem: dict[str, Any] = answer.json()
+    assert problem.keys() >= {"type", "title", "status", "detail"}
+    assert problem["status"] == status
+    for secret in ("Traceback", "SELECT", "UPDATE", "INSERT", "boss_keyword", "Error("):
+        assert secret not in answer.text
+    return problem
+
+
 async def history() -> list[dict[str, Any]]:
     """The rows of the history, oldest day first, with times and dates as Python's."""
     columns = (
