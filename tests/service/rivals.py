@@ -1,14 +1,18 @@
 """Another program on the same database, which holds locks and makes changes in the middle of the service's work."""
 
+import asyncio
 import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, closing, contextmanager
+from typing import TypeVar
 
 from app.core import database
 from tests import mariadb
 from tests.service.conftest import TABLES
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -52,6 +56,14 @@ def waiting_connection(url: str) -> int:
             return thread
         time.sleep(0.2)  # the server renews this table only when nobody has read it for 0.1 s
     raise TimeoutError("no statement waits")
+
+
+async def until_it_waits(url: str, task: "asyncio.Task[T]") -> None:
+    """Until the task waits for a lock. SQLite does not tell; there a moment has to do, and no test depends on it."""
+    if url.startswith("mysql"):
+        await asyncio.to_thread(waiting_connection, url)
+    else:
+        await asyncio.wait({task}, timeout=0.1)
 
 
 class AtLog(logging.Handler):

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from app.controllers import keyword as controller
 from app.controllers.claims import claim_rows
 from app.controllers.keyword import Reporter
@@ -13,6 +15,11 @@ from app.core.settings import CrawlRules
 from app.models import keyword_sql
 from app.models.keyword_row import KeywordRow
 from tests.service.conftest import MORNING, Api, MovableTime, Now, by_hand, jobs, utc
+
+
+async def rows() -> list[KeywordRow]:
+    """All keywords of Boss, as a claim reads them."""
+    return [KeywordRow.read(row) for row in await database.fetch(f"SELECT {keyword_sql.COLUMNS} FROM boss_keyword")]
 
 
 async def test_a_keyword_is_claimed_once_and_not_again(api: Api) -> None:
@@ -110,22 +117,43 @@ async def test_a_keyword_that_changed_since_it_was_read_is_not_claimed(
     api: Api, moment: Now, rules: CrawlRules
 ) -> None:
     await api.add("python")
-    rows = await database.fetch(f"SELECT {keyword_sql.COLUMNS} FROM boss_keyword")
+    read_before = await rows()
     await api.claim("first")
-    read_before = [KeywordRow.read(row) for row in rows]
     assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
 
 
-async def test_a_keyword_that_an_operator_reset_since_it_was_read_is_not_resumed_at_the_old_page(
+@pytest.mark.parametrize("column", ["last_completed_page", "jobs_found", "retry_count"])
+async def test_a_keyword_that_an_operator_changed_since_it_was_read_is_not_claimed(
+    api: Api, moment: Now, rules: CrawlRules, column: str
+) -> None:
+    await api.add("python")
+    await api.page(await api.claim(), 5)
+    await api.release("stopped", crawler_id="spider")
+    read_before = await rows()
+    await by_hand(f"UPDATE boss_keyword SET {column} = 1")
+    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+
+
+async def test_a_keyword_that_was_claimed_and_given_back_since_it_was_read_is_not_claimed(
     api: Api, moment: Now, rules: CrawlRules
 ) -> None:
     await api.add("python")
+    for _ in range(2):
+        read_before = await rows()
+        await api.claim()
+        await api.release("stopped", crawler_id="spider")
+    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+
+
+async def test_a_stale_crawl_that_was_completed_since_it_was_read_is_not_claimed(
+    api: Api, clock: MovableTime, moment: Now, rules: CrawlRules
+) -> None:
+    await api.add("python")
     claim = await api.claim()
-    await api.page(claim, 5)
-    await api.release("stopped", crawler_id="spider")
-    rows = await database.fetch(f"SELECT {keyword_sql.COLUMNS} FROM boss_keyword")
-    await by_hand("UPDATE boss_keyword SET last_completed_page = 0")
-    assert await claim_rows(Source.BOSS, [KeywordRow.read(rows[0])], moment(), rules, "second") == []
+    clock.advance(minutes=31)
+    read_before = await rows()
+    await api.complete(claim)
+    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
 
 
 async def test_a_crawl_that_came_back_to_life_since_it_was_read_is_not_claimed(
@@ -134,9 +162,9 @@ async def test_a_crawl_that_came_back_to_life_since_it_was_read_is_not_claimed(
     await api.add("python")
     claim = await api.claim()
     clock.advance(minutes=31)
-    rows = await database.fetch(f"SELECT {keyword_sql.COLUMNS} FROM boss_keyword")
+    read_before = await rows()
     await api.heartbeat(keyword_id=claim["id"], claim_token=claim["claim_token"])
-    assert await claim_rows(Source.BOSS, [KeywordRow.read(rows[0])], moment(), rules, "second") == []
+    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
 
 
 # --- the order --------------------------------------------------------------------------------------------------------
@@ -231,9 +259,21 @@ async def test_a_keyword_set_to_partial_by_hand_comes_first_and_goes_on_at_its_p
 async def test_a_keyword_set_to_partial_by_hand_without_a_date_comes_first_too(api: Api) -> None:
     ids = await api.add("new", "by hand")
     await by_hand("UPDATE boss_keyword SET crawl_status = 'partial', last_completed_page = 2 WHERE id = ?", ids[1])
-    assert [item["job"] for item in (await api.get("", source="boss", status="partial"))["items"]] == ["by hand"]
+    for status, job in (("partial", "by hand"), ("idle", "new")):
+        assert jobs((await api.get("", source="boss", status=status))["items"]) == [job]
+    assert jobs(await api.look()) == ["by hand", "new"]
     claim = await api.claim()
     assert (claim["job"], claim["last_completed_page"]) == ("by hand", 2)
+
+
+async def test_a_living_crawl_whose_date_was_removed_by_hand_is_not_handed_out(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    await api.claim()
+    await by_hand("UPDATE boss_keyword SET last_requested_date = NULL")
+    assert await api.look() == []
+    assert await api.claim("other") is None
+    clock.advance(minutes=31)
+    assert (await api.claim("other"))["crawl_status"] == "idle"
 
 
 # --- failed ones ------------------------------------------------------------------------------------------------------
@@ -278,6 +318,28 @@ async def test_the_number_of_tries_is_a_setting(api: Api, moment: Now, rules: Cr
     once, twice = replace(rules, max_retries=1), replace(rules, max_retries=2)
     assert await controller.get_available(Source.BOSS, moment(), once, reserve=True) == []
     assert len(await controller.get_available(Source.BOSS, moment(), twice, reserve=True)) == 1
+
+
+async def test_a_keyword_that_used_up_its_tries_rests_although_the_setting_is_raised(
+    api: Api, clock: MovableTime, moment: Now, rules: CrawlRules
+) -> None:
+    await api.add("python")
+    for _ in range(3):
+        await api.fail(await api.claim())
+    more = replace(rules, max_retries=5)
+    assert await controller.get_available(Source.BOSS, moment(), more) == []
+    clock.advance(days=1)
+    assert len(await controller.get_available(Source.BOSS, moment(), more)) == 1
+
+
+async def test_a_stale_crawl_that_brought_a_page_in_its_last_try_is_handed_out(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    for _ in range(2):
+        await api.fail(await api.claim())
+    await api.page(await api.claim(), 1)
+    clock.advance(minutes=31)
+    claim = await api.claim("other")
+    assert (claim["crawl_status"], claim["last_completed_page"], claim["retry_count"]) == ("partial", 1, 2)
 
 
 async def test_with_a_single_try_a_silent_claim_without_a_page_is_not_handed_out_again(

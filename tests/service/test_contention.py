@@ -10,15 +10,16 @@ import pytest
 from app.controllers import claims
 from app.core import database
 from tests import mariadb
-from tests.service.conftest import Api, held, jobs, problem_of
+from tests.service.conftest import Api, MovableTime, Sweep, held, jobs, problem_of
 from tests.service.rivals import (
     at_log,
     locked_by_another,
     locked_until_first_retry,
+    until_it_waits,
     wait_for_locks,
-    waiting_connection,
 )
 
+ADD_A = "INSERT INTO boss_keyword (city, job, created_at, updated_at) VALUES ('北京', 'a', '2026-03-02', '2026-03-02')"
 TAKE_A = (
     "UPDATE boss_keyword SET crawl_status = 'crawling', claim_token = 'theirs', last_requested_date = '2026-03-02',"
     " lease_expires_at = '2026-03-02 03:00:00' WHERE job = 'a'"
@@ -122,13 +123,38 @@ async def test_what_is_claimed_is_handed_out_although_the_database_fails_before_
     assert (await api.page(claims[0], 1))["applied"] is True
 
 
+async def test_a_crawl_that_reports_while_it_is_being_swept_is_left_alone(
+    api: Api, clock: MovableTime, sweep: Sweep, session_database: str
+) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    clock.advance(minutes=31)
+    with locked_by_another(
+        session_database, "UPDATE boss_keyword SET lease_expires_at = '2026-03-02 04:00:00'"
+    ) as commit:
+        swept = asyncio.ensure_future(sweep())
+        await until_it_waits(session_database, swept)
+        commit()
+        assert await swept == 0
+    assert (await api.keyword(claim["id"]))["status"] == "crawling"
+
+
+async def test_names_are_added_although_another_server_adds_one_of_them_first(api: Api, session_database: str) -> None:
+    names = [{"city": "北京", "job": job} for job in ("a", "b")]
+    with locked_by_another(session_database, ADD_A) as commit:
+        adding = asyncio.create_task(api.post("/bulk", keywords=names))
+        await until_it_waits(session_database, adding)
+        commit()
+        assert await adding == {"created": 1, "existing": 1}
+
+
 async def test_a_request_that_is_given_up_while_it_waits_for_a_lock_claims_nothing(
     api: Api, session_database: str
 ) -> None:
     await api.add("python")
     with locked_by_another(session_database):
         claim = asyncio.create_task(api.claim())
-        await asyncio.wait({claim}, timeout=0.05)
+        await until_it_waits(session_database, claim)
         claim.cancel()
     with pytest.raises(asyncio.CancelledError):
         await claim
@@ -190,7 +216,7 @@ async def test_a_deadlock_is_tried_again(api: Api, session_database: str, caplog
         # It has changed more rows, so that the service's transaction is the one that is rolled back.
         cursor.execute("UPDATE boss_keyword SET total_pages = 1 WHERE id >= %s", (others[0],))
         claim = asyncio.create_task(api.claim(limit=2))
-        await asyncio.to_thread(waiting_connection, session_database)
+        await until_it_waits(session_database, claim)
         await asyncio.to_thread(cursor.execute, "UPDATE boss_keyword SET total_pages = 1 WHERE id = %s", (first,))
         other.rollback()
     assert jobs(await claim) == ["a", "b"]

@@ -141,7 +141,9 @@ async def test_at_midnight_every_ended_keyword_counts_as_idle_again(api: Api, cl
     clock.set(datetime(2026, 3, 3, 0, 0, tzinfo=SHANGHAI) + timedelta(hours=1))
     items = (await api.get("", source="boss"))["items"]
     assert {item["status"] for item in items} == {"idle"}
-    assert {claim["crawl_status"] for claim in await api.look()} == {"idle"}
+    look = await api.look()
+    assert [claim["job"] for claim in look] == ["completed", "failed", "partial", "untracked"]
+    assert {claim["crawl_status"] for claim in look} == {"idle"}
 
 
 async def test_the_morning_in_shanghai_is_still_yesterday_in_utc_and_counts_as_today(
@@ -152,3 +154,12 @@ async def test_the_morning_in_shanghai_is_still_yesterday_in_utc_and_counts_as_t
     claim = await api.claim()
     assert (await api.keyword(claim["id"]))["last_requested_date"] == "2026-03-03"
     assert (await api.stats())["date"] == "2026-03-03"
+
+
+async def test_a_clock_set_back_over_midnight_marks_nothing_used(api: Api, clock: MovableTime) -> None:
+    await api.add("python")
+    clock.set(datetime(2026, 3, 3, 0, 2, tzinfo=SHANGHAI))
+    claim = await api.claim()
+    await api.post("/release", **held(claim))
+    clock.advance(minutes=-5)
+    assert (await api.post("/mark-used", keyword_id=claim["id"]))["applied"] is False

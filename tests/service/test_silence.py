@@ -316,6 +316,18 @@ async def test_a_keyword_set_to_crawling_by_hand_is_freed_by_the_sweep(api: Api,
     assert (await api.claim())["id"] == keyword_id
 
 
+async def test_living_crawls_do_not_hide_stale_ones_from_the_sweep(
+    api: Api, clock: MovableTime, sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(silence, "SWEEP_BATCH", 1)
+    await api.add("living", "stale")
+    living, _ = await api.claim(limit=2)
+    clock.advance(minutes=31)
+    await api.heartbeat(**held(living))
+    async with asyncio.timeout(30):
+        assert await sweep() == 1
+
+
 async def test_sweeping_by_the_clock_ends_the_stale_crawls_of_every_source(
     api: Api, app: FastAPI, clock: MovableTime, caplog: pytest.LogCaptureFixture
 ) -> None:
