@@ -237,8 +237,12 @@ async def _own_row(source: Source, keyword_id: int, reporter: Reporter) -> Keywo
 
 
 def _is_own_day(row: KeywordRow, reporter: Reporter, at: Moment) -> bool:
-    """Whether a repetition can be told from a report of something older: a token names its claim, a date its day."""
-    return bool(reporter.claim_token) or row.last_requested_date == at.today
+    """Whether a repetition can be told from a report of something older: a token names its claim, a date its day.
+
+    A crawl under way is nothing older, also one that began yesterday.
+    """
+    under_way = row.crawl_status is CrawlStatus.CRAWLING
+    return bool(reporter.claim_token) or under_way or row.last_requested_date == at.today
 
 
 def _wrong_state(row: KeywordRow) -> WrongState | Contention:

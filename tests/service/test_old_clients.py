@@ -1,12 +1,13 @@
 """Spiders of the first design: no crawler id, no token, no Content-Type, `mark-used` and nothing more."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.service.conftest import MORNING, Api, MovableTime, Sweep, jobs, utc
+from tests.service.conftest import MORNING, SHANGHAI, Api, MovableTime, Sweep, jobs, utc
 
 
 async def send(api: Api, path: str, headers: dict[str, str], **body: Any) -> httpx.Response:
@@ -296,3 +297,13 @@ async def test_optional_fields_may_be_null(api: Api) -> None:
     await api.post("/page-progress", keyword_id=keyword_id, page=1, total_pages=None, **none)
     await api.post("/crawl-complete", keyword_id=keyword_id, status="failed", error_message=None, **none)
     assert (await api.keyword(keyword_id))["error_message"] == ""
+
+
+async def test_a_page_repeated_without_a_token_after_midnight_changes_nothing(api: Api, clock: MovableTime) -> None:
+    [keyword_id] = await api.add("python")
+    clock.set(datetime(2026, 3, 2, 23, 50, tzinfo=SHANGHAI))
+    await api.page(await api.claim(), 1, jobs=15)
+    clock.advance(minutes=20)
+    again = await api.post("/page-progress", keyword_id=keyword_id, page=1, jobs_found=15)
+    assert (again["applied"], again["last_completed_page"]) == (False, 1)
+    assert (await api.keyword(keyword_id))["jobs_found"] == 15
