@@ -6,6 +6,7 @@ from the `mariadb-server` package runs on a free port with its data in a tempora
 
 import getpass
 import os
+import random
 import secrets
 import shutil
 import socket
@@ -142,7 +143,12 @@ def _server_program() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """A port that nobody listens on, from below those that the system gives to outgoing connections by itself."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import random
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ MISTAKES = (
     *(sqlite3.ProgrammingError, sqlite3.IntegrityError),
 )
 ATTEMPTS = 8
+RETRY_SECONDS = 12.0  # a lock that somebody keeps costs up to the lock wait at each attempt
 
 
 @dataclass(slots=True)
@@ -284,10 +286,13 @@ def retried(operation: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
     @wraps(operation)
     async def attempt(*args: P.args, **kwargs: P.kwargs) -> T:
+        give_up_at = time.monotonic() + RETRY_SECONDS
         for tries in range(ATTEMPTS):
             try:
                 return await operation(*args, **kwargs)
             except Contention as error:
+                if time.monotonic() > give_up_at:
+                    break
                 logger.info("%s: %s, tried again", operation.__name__, error)
                 await asyncio.sleep(random.uniform(0, min(0.01 * 2**tries, 0.5)))
         raise DatabaseUnavailable("The database is too busy. Try again in a moment.")
