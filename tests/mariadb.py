@@ -6,7 +6,6 @@ from the `mariadb-server` package runs on a free port with its data in a tempora
 
 import getpass
 import os
-import random
 import secrets
 import shutil
 import socket
@@ -143,12 +142,21 @@ def _server_program() -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, from below those that the system gives to outgoing connections by itself."""
+    """A port that nobody listens on, from below those that the system gives to outgoing connections by itself.
+
+    Never the same twice: whoever got it may not listen yet.
+    """
     while True:
-        port = random.randrange(20_000, 32_000)
+        port = 20_000 + secrets.randbelow(12_000)
+        if port in _given_ports:
+            continue
         with socket.socket() as listener:
             try:
                 listener.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return port
+        _given_ports.add(port)
+        return port
+
+
+_given_ports: set[int] = set()
