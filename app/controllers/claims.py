@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 
-from app.controllers.pauses import active_pause
+from app.controllers.closures import closure
 from app.controllers.presence import note_alive_after_interruption
 from app.core.clock import Moment
 from app.core.database import ATTEMPTS, Connection, database_client, fetch, retried, transaction
@@ -55,10 +55,10 @@ async def get_available(
 ) -> list[Claim]:
     """The next keywords of a source: partial ones first, then failed ones with tries left, then those not asked today.
 
-    With `reserve` they are claimed, under a lease when `crawler_id` is given; else they are only shown. A paused
-    source has none. Raises DatabaseUnavailable.
+    With `reserve` they are claimed, under a lease when `crawler_id` is given; else they are only shown. A source
+    that is paused or cools down has none. Raises DatabaseUnavailable.
     """
-    if await active_pause(source, at):
+    if await closure(source, at):
         return []
     if not reserve:
         return [_claim_of(row, at) for row in (await _candidates(source, at, rules, limit))[:limit]]

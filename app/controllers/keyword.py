@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from app.controllers.claims import Claim, claim_rows, get_available
+from app.controllers.closures import note_block
 from app.controllers.pauses import active_pause
 from app.controllers.silence import silence_values
 from app.controllers.stats import Stats, get_stats
@@ -167,6 +168,10 @@ async def release(
     """
     # Room is left for what silence_values appends.
     message = (f"{reason}: {error_message}" if error_message else str(reason))[: ERROR_MESSAGE_LENGTH - 40]
+    if reason is ReleaseReason.BLOCKED:
+        # First, so that a release that is repeated after an error still tells of the block.
+        crawler_id = (await _own_row(source, keyword_id, reporter)).crawler_id if keyword_id else reporter.crawler_id
+        await note_block(source, crawler_id or "", message, at, rules.cooldown)
     who: Parameters
     if keyword_id is None:
         claims, who = sql.CLAIMS_OF_CRAWLER, (reporter.crawler_id,)

@@ -1,9 +1,9 @@
 """How a day stands, by source."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
-from app.controllers.pauses import active_pause
+from app.controllers.closures import closure
 from app.core.clock import Moment
 from app.core.database import fetch
 from app.core.enums import CrawlStatus, KeywordState, Source
@@ -21,6 +21,9 @@ class Stats:
     unused: int
     crawl_status: dict[KeywordState, int]
     paused: bool
+    cooling_down: bool
+    closed_because: str | None
+    closed_until: datetime | None
 
 
 async def get_stats(source: Source, at: Moment, on_date: date | None = None) -> Stats:
@@ -41,5 +44,7 @@ async def get_stats(source: Source, at: Moment, on_date: date | None = None) -> 
     del counts[KeywordState.IDLE]
     used = sum(counts.values())
     total = max(total, used)
-    paused = bool(await active_pause(source, at))
-    return Stats(day, total, used, total - used, counts, paused)
+    closed = await closure(source, at)
+    paused, cooling_down = (bool(closed and closed.kind == kind) for kind in ("paused", "cooling down"))
+    why, until = (str(closed), closed.until) if closed else (None, None)
+    return Stats(day, total, used, total - used, counts, paused, cooling_down, why, until)

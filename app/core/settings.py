@@ -14,6 +14,17 @@ from app.core.errors import StartupError
 
 
 @dataclass(frozen=True, slots=True)
+class CooldownRules:
+    """When a source cools down after blocks, and for how long."""
+
+    enabled: bool = True
+    window: timedelta = timedelta(minutes=5)
+    first: timedelta = timedelta(minutes=1)
+    longest: timedelta = timedelta(days=1)
+    forgiven: timedelta = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlRules:
     """The numbers of the state machine."""
 
@@ -21,6 +32,7 @@ class CrawlRules:
     max_retries: int
     retry_backoff: timedelta
     outage_grace: timedelta
+    cooldown: CooldownRules = CooldownRules()
 
 
 class Settings(BaseSettings):
@@ -56,6 +68,25 @@ class Settings(BaseSettings):
         le=3600,
         description="After the service or its database was away for longer than this, leases that ran out meanwhile "
         "are prolonged by as much, so that living spiders keep their keywords (seconds).",
+    )
+    source_cooldown: bool = Field(
+        True, description="Let a source rest when its board blocks several crawlers within a short time."
+    )
+    cooldown_window_seconds: int = Field(
+        300, ge=1, le=86400, description="Blocks of different crawlers within this time belong together (seconds)."
+    )
+    cooldown_first_seconds: int = Field(
+        60,
+        ge=1,
+        le=86400,
+        description="Length of the first cool-down; each next one in a row is twice as long (seconds).",
+    )
+    cooldown_max_seconds: int = Field(86400, ge=1, le=604800, description="Length of the longest cool-down (seconds).")
+    cooldown_forgiven_seconds: int = Field(
+        1800,
+        ge=0,
+        le=604800,
+        description="Time without a block after which the next cool-down is a first one (seconds).",
     )
     empty_retry_after_seconds: int = Field(
         60, ge=1, le=3600, description="Retry-After of an empty answer to a claim (seconds)."
@@ -104,6 +135,13 @@ class Settings(BaseSettings):
             max_retries=self.max_retries,
             retry_backoff=timedelta(seconds=self.retry_backoff_seconds),
             outage_grace=timedelta(seconds=self.outage_grace_seconds),
+            cooldown=CooldownRules(
+                enabled=self.source_cooldown,
+                window=timedelta(seconds=self.cooldown_window_seconds),
+                first=timedelta(seconds=self.cooldown_first_seconds),
+                longest=timedelta(seconds=self.cooldown_max_seconds),
+                forgiven=timedelta(seconds=self.cooldown_forgiven_seconds),
+            ),
         )
 
 

@@ -15,6 +15,12 @@ class Answer(BaseModel, Generic[T]):
     data: T
 
 
+class Handout(Answer[T], Generic[T]):
+    """Keywords handed out."""
+
+    reason: str | None = Field(None, description="Why there are none, when the source is paused or cools down.")
+
+
 class FieldError(BaseModel):
     """One thing that is wrong with the input."""
 

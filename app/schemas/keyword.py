@@ -211,6 +211,9 @@ class StatsResult(Given):
     unused: int
     crawl_status: DayCounts
     paused: bool
+    cooling_down: bool = Field(description="The board blocked several crawlers: nothing is handed out for a while.")
+    closed_because: str | None
+    closed_until: datetime.datetime | None
 
 
 class KeywordItem(Given):

@@ -15,7 +15,7 @@ from tests.processes import sql
 from tests.service_process import ROOT, running_service
 
 TABLES = ("boss_keyword", "qcwy_keyword", "zhilian_keyword")
-ALL_TABLES = (*TABLES, "keyword_history", "source_pause", "service_state")
+ALL_TABLES = (*TABLES, "keyword_history", "source_pause", "source_block", "source_cooldown", "service_state")
 OLD_COLUMNS = ("id", "city", "job", "last_requested_date", "last_requested_at", "created_at", "updated_at")
 
 OLD_SQLITE = """
@@ -117,7 +117,7 @@ def test_down_and_up_again_keeps_the_work_list(empty_database: str) -> None:
     fill_old_database(empty_database)
     before = old_rows(empty_database)
     aerich(empty_database, "upgrade")
-    aerich(empty_database, "downgrade", "--yes")
+    aerich(empty_database, "downgrade", "-v", "1", "--yes")
     assert old_rows(empty_database) == before
     assert set(sql.columns(empty_database, "boss_keyword")) == set(OLD_COLUMNS)
     aerich(empty_database, "upgrade")
@@ -126,7 +126,7 @@ def test_down_and_up_again_keeps_the_work_list(empty_database: str) -> None:
 
 def test_the_first_version_is_never_taken_back(empty_database: str) -> None:
     aerich(empty_database, "upgrade")
-    aerich(empty_database, "downgrade", "--yes")
+    aerich(empty_database, "downgrade", "-v", "1", "--yes")
     assert "No downgrade items found" in aerich(empty_database, "downgrade", "--yes")
     assert sql.run(empty_database, "SELECT COUNT(*) FROM boss_keyword") == [(0,)]
 

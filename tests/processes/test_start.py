@@ -32,7 +32,7 @@ def test_services_that_start_at_once_on_an_empty_database_all_come_up(
     try:
         for service in services:
             service.await_ready()
-        assert sql.run(empty_database, "SELECT COUNT(*) FROM aerich") == [(2,)]
+        assert sql.run(empty_database, "SELECT COUNT(*) FROM aerich") == [(3,)]
     finally:
         assert [service.stop() for service in services] == [0] * number
 

@@ -23,7 +23,16 @@ from tests import mariadb
 Sweep = Callable[[], Awaitable[int]]
 Now = Callable[[], Moment]
 
-TABLES = ("boss_keyword", "qcwy_keyword", "zhilian_keyword", "keyword_history", "source_pause", "service_state")
+TABLES = (
+    "boss_keyword",
+    "qcwy_keyword",
+    "zhilian_keyword",
+    "keyword_history",
+    "source_pause",
+    "source_block",
+    "source_cooldown",
+    "service_state",
+)
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 MORNING = datetime(2026, 3, 2, 10, 0, tzinfo=SHANGHAI)
 

@@ -27,6 +27,7 @@ async def one_of_each(api: Api) -> None:
 async def test_the_answer_has_the_original_shape(api: Api) -> None:
     assert await api.stats() == {
         "date": "2026-03-02", "total": 0, "used": 0, "unused": 0, "crawl_status": NOTHING, "paused": False,
+        "cooling_down": False, "closed_because": None, "closed_until": None,
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What spiders call, and the counts of a day."""
 
+import math
 from datetime import date
 from typing import Annotated
 
@@ -9,9 +10,11 @@ from app.api.dependencies import Now, Rules, ServiceSettings
 from app.api.json_body import JSONRoute
 from app.api.problem_details import documented
 from app.controllers import keyword as controller
+from app.controllers.closures import Closure, closure
 from app.controllers.keyword import Reporter
+from app.core.clock import Moment
 from app.core.enums import Source
-from app.schemas.answers import Answer
+from app.schemas.answers import Answer, Handout
 from app.schemas.keyword import (
     AvailableKeyword,
     CrawlCompleteRequest,
@@ -31,7 +34,12 @@ from app.schemas.keyword import (
 router = APIRouter(prefix="/keyword", tags=["spiders"], route_class=JSONRoute)
 
 
-@router.get("/available", response_model=Answer[list[AvailableKeyword]], responses=documented())
+@router.get(
+    "/available",
+    response_model=Handout[list[AvailableKeyword]],
+    response_model_exclude_unset=True,
+    responses=documented(),
+)
 async def available(
     response: Response, at: Now, rules: Rules, settings: ServiceSettings, source: Source,
     limit: Annotated[int, Query(ge=1, le=100)] = 1,
@@ -40,9 +48,18 @@ async def available(
 ) -> dict[str, object]:  # fmt: skip
     """The next keywords: unfinished ones first, then failed ones with tries left, then those not asked for today."""
     claims = await controller.get_available(source, at, rules, limit=limit, reserve=reserve, crawler_id=crawler_id)
-    if not claims:
-        response.headers["Retry-After"] = str(settings.empty_retry_after_seconds)
-    return {"data": claims}
+    if claims:
+        return {"data": claims}
+    closed = await closure(source, at)
+    response.headers["Retry-After"] = str(retry_after(closed, at, settings.empty_retry_after_seconds))
+    return {"data": [], "reason": str(closed)} if closed else {"data": []}
+
+
+def retry_after(closed: Closure | None, at: Moment, usual: int) -> int:
+    """Seconds after which to ask again: at the end of a closure that has one, but within a day."""
+    if closed and closed.until:
+        return min(max(math.ceil((closed.until - at.now).total_seconds()), 1), 86400)
+    return usual
 
 
 @router.post(

@@ -8,6 +8,7 @@ from app.api.dependencies import Now
 from app.api.json_body import JSONRoute
 from app.api.problem_details import documented
 from app.controllers import keywords, pauses
+from app.controllers.closures import end_cooldown
 from app.core.enums import KeywordState, Source
 from app.models.keyword import CRAWLER_ID_LENGTH, ERROR_MESSAGE_LENGTH, NAME_LENGTH
 from app.schemas.answers import Answer
@@ -74,6 +75,7 @@ async def pause(body: PauseRequest, at: Now) -> dict[str, object]:
 
 @router.post("/resume", response_model=Answer[PauseResult], responses=documented())
 async def resume(body: ResumeRequest) -> dict[str, object]:
-    """End a pause."""
+    """End a pause or a cool-down."""
     await pauses.resume(body.source)
+    await end_cooldown(body.source)
     return {"data": {"source": body.source, "paused": False}}
