@@ -11,7 +11,7 @@ async def test_a_paused_source_hands_out_nothing_and_tells_when_to_ask_again(api
     await api.add("python")
     await api.post("/pause", reason="board is down")
     answer = await api.raw.get("/api/v1/keyword/available", params={"source": "boss", "reserve": True})
-    assert (answer.json(), answer.headers["retry-after"]) == ({"data": []}, "60")
+    assert (answer.json(), answer.headers["retry-after"]) == ({"data": [], "reason": "paused: board is down"}, "60")
     assert await api.look() == []
 
 
