@@ -4,12 +4,25 @@ import json
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
-from fastapi import Request, Response
+from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
+
+LARGEST_BODY = 32 * 2**20  # bytes; 10,000 keywords at their longest, each character escaped, are 31 MB
 
 
 class JSONRequest(Request):
     """A body is JSON whatever its Content-Type says: old spiders send none, curl says it is a form."""
+
+    async def body(self) -> bytes:
+        if not hasattr(self, "_body"):
+            chunks, size = [], 0
+            async for chunk in self.stream():
+                size += len(chunk)
+                if size > LARGEST_BODY:
+                    raise HTTPException(413, f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
+                chunks.append(chunk)
+            self._body = b"".join(chunks)
+        return self._body
 
     async def json(self) -> Any:
         body = await self.body()

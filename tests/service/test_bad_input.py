@@ -1,6 +1,7 @@
 """Input that is wrong gets 422 with the field named, and changes nothing; what a user would want cut is cut."""
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -234,3 +235,14 @@ async def test_a_message_of_nul_and_surrogates_does_not_lose_a_release(api: Api)
     answer = await send(api, "/release", {"source": "boss", **held(claim), "error_message": "a\x00\ud800"})
     assert answer.json() == {"data": {"released": 1}}
     assert (await api.keyword(claim["id"]))["error_message"] == "other: a?"
+
+
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_body_without_end_is_refused_before_it_fills_the_memory(api: Api, announced: bool) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(64):
+            yield b" " * 2**20
+
+    content = b" " * 64 * 2**20 if announced else endless()
+    response = await api.raw.post("/api/v1/keyword/bulk", content=content)
+    assert (response.status_code, response.headers["content-type"]) == (413, "application/problem+json")

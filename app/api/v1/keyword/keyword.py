@@ -63,7 +63,7 @@ def retry_after(closed: Closure | None, at: Moment, usual: int) -> int:
 
 
 @router.post(
-    "/page-progress", response_model=Answer[PageProgressResult], responses=documented(404, 409), tags=["spiders"]
+    "/page-progress", response_model=Answer[PageProgressResult], responses=documented(404, 409, 413), tags=["spiders"]
 )
 async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> dict[str, object]:
     """A page is done and stored. Reported again, it changes nothing."""
@@ -75,7 +75,7 @@ async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> dic
     return {"data": progress}
 
 
-@router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409))
+@router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409, 413))
 async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> dict[str, object]:
     """The crawl has ended, well or by the keyword's own fault. Reported again, it changes nothing."""
     reporter = Reporter(body.claim_token, body.crawler_id)
@@ -85,14 +85,14 @@ async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> d
     return {"data": completion}
 
 
-@router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409))
+@router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409, 413))
 async def heartbeat(body: HeartbeatRequest, at: Now, rules: Rules) -> dict[str, object]:
     """A sign of life between pages."""
     reporter = Reporter(body.claim_token, body.crawler_id)
     return {"data": await controller.heartbeat(body.source, reporter, at, rules, keyword_id=body.keyword_id)}
 
 
-@router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409))
+@router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409, 413))
 async def release(body: ReleaseRequest, at: Now, rules: Rules) -> dict[str, object]:
     """Give back one claim, or all claims of a crawler, without using up a try."""
     reporter = Reporter(body.claim_token, body.crawler_id)
@@ -103,7 +103,7 @@ async def release(body: ReleaseRequest, at: Now, rules: Rules) -> dict[str, obje
     return {"data": {"released": released}}
 
 
-@router.post("/mark-used", response_model=Answer[MarkUsedResult], responses=documented(404))
+@router.post("/mark-used", response_model=Answer[MarkUsedResult], responses=documented(404, 413))
 async def mark_used(body: MarkUsedRequest, at: Now, rules: Rules) -> dict[str, object]:
     """The call of old spiders: this keyword is taken for today, and nothing more is reported of it."""
     return {"data": await controller.mark_used(body.source, body.keyword_id, at, rules)}
