@@ -7,6 +7,8 @@ CrawlProblem              why a page could not be crawled
 │   └── WrongIdentity     logged in, but in the other role
 ├── Unreachable           no answer, or only a gateway's: tried again a few times first
 ├── OutputFailed          the jobs could not be written, so the page must not be reported
+├── Stopped               told to stop in the middle of a page that takes long
+├── Resting               nothing may be asked for a while (in `turns.py`)
 └── KeywordFailed         the keyword's own fault: it fails, the spider goes on with the next one
     ├── UnknownCity       not in the city table; the board is not asked
     ├── ShapeChanged      an answer that this version cannot read
@@ -80,6 +82,13 @@ class OutputFailed(CrawlProblem):
     reason = "output"
     close_as = "other"
     exit_code = EXIT_OUTPUT
+
+
+class Stopped(CrawlProblem):
+    """The spider was told to stop while it waited for something that may take long, such as a person."""
+
+    reason = "stopped"
+    close_as = "stopped"
 
 
 class KeywordFailed(CrawlProblem):

@@ -5,6 +5,7 @@ ServiceError
 ├── ClaimLost             409: the keyword is no longer ours
 ├── UnknownKeyword        404: somebody deleted it
 └── ServiceRefused        everything else: this spider or its settings are wrong
+    └── KeyRefused        401 / 403: not this call, but the caller
 
 Every call may be repeated (the service counts nothing twice), so the session repeats them by itself. The claim is
 the exception: when its answer is lost a keyword may be ours without our knowing, so `claim` is sent once and the
@@ -12,7 +13,7 @@ caller releases by crawler id before it asks again.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import requests
 from pydantic import BaseModel, Field, ValidationError
@@ -54,6 +55,10 @@ class ServiceRefused(ServiceError):
     """The service understood the call and will not have it."""
 
 
+class KeyRefused(ServiceRefused):
+    """The service does not accept us."""
+
+
 class Claim(BaseModel):
     """A keyword in our hands. Printing it names the keyword and never the token."""
 
@@ -76,6 +81,7 @@ class NothingToDo:
     """No keyword is free. `retry_after` is in seconds, None when the service names no time."""
 
     retry_after: float | None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,17 +93,29 @@ class PageReport:
     jobs_found: int
 
 
+class Owed(BaseModel):
+    """A call that the service has yet to hear. Printing it never shows the token."""
+
+    call: Literal["page-progress", "crawl-complete", "release"]
+    body: dict[str, Any] = Field(repr=False)
+
+    def __str__(self) -> str:
+        return f"call={self.call} keyword={self.body.get('keyword_id')} page={self.body.get('page', '-')}"
+
+
 class ClaimList(BaseModel):
     """The answer of `available`."""
 
     data: list[Claim]
+    reason: str | None = None
 
 
-class PageAnswer(BaseModel):
-    """The answer of `page-progress`, as far as a spider needs it."""
+class SignOfLifeAnswer(BaseModel):
+    """The answers of `page-progress` and `heartbeat`, as far as a spider needs them."""
 
     class Data(BaseModel):
         should_stop: bool
+        renewed: int = 1
 
     data: Data
 
@@ -145,23 +163,37 @@ class KeywordClient:
 
     def claim(self) -> Claim | NothingToDo:
         answer = self._call("GET", CLAIM_CALL, params={**self._names, "limit": "1", "reserve": "true"})
-        claims = _read(ClaimList, answer).data
-        return claims[0] if claims else NothingToDo(_retry_after(answer))
+        handout = _read(ClaimList, answer)
+        return handout.data[0] if handout.data else NothingToDo(_retry_after(answer), handout.reason or "")
 
-    def report_page(self, claim: Claim, report: PageReport) -> bool:
-        """Tell that a page is stored. True when an operator wants the crawl to stop."""
+    def page_report(self, claim: Claim, report: PageReport) -> Owed:
+        """That a page is stored."""
         numbers = {"page": report.page, "total_pages": report.total_pages, "jobs_found": report.jobs_found}
-        answer = self._call("POST", "page-progress", json={**self._names, **_proof(claim), **numbers})
-        return _read(PageAnswer, answer).data.should_stop
+        return Owed(call="page-progress", body={**self._names, **_proof(claim), **numbers})
 
-    def complete(self, claim: Claim, status: str, error_message: str) -> None:
+    def completion(self, claim: Claim, status: str, error_message: str) -> Owed:
+        """That the crawl has ended, well or by the keyword's own fault."""
         outcome = {"status": status, "error_message": error_message}
-        self._call("POST", "crawl-complete", json={**self._names, **_proof(claim), **outcome})
+        return Owed(call="crawl-complete", body={**self._names, **_proof(claim), **outcome})
 
-    def release(self, claim: Claim, reason: str, error_message: str) -> None:
+    def giving_back(self, claim: Claim, reason: str, error_message: str) -> Owed:
+        """That somebody else may go on with the keyword."""
         # Without the crawler id, which would mean everything that this spider holds.
         why = {"source": self._names["source"], "reason": reason, "error_message": error_message}
-        self._call("POST", "release", json={**_proof(claim), **why})
+        return Owed(call="release", body={**_proof(claim), **why})
+
+    def deliver(self, owed: Owed) -> bool:
+        """Make the call. True when an operator wants the crawl to stop."""
+        answer = self._call("POST", owed.call, json=owed.body)
+        return owed.call == "page-progress" and _read(SignOfLifeAnswer, answer).data.should_stop
+
+    def heartbeat(self, claim: Claim) -> bool:
+        """Renew a claim. True when an operator wants the crawl to stop."""
+        answer = self._call("POST", "heartbeat", json={"source": self._names["source"], **_proof(claim)})
+        renewal = _read(SignOfLifeAnswer, answer).data
+        if not renewal.renewed:
+            raise ClaimLost("heartbeat: nothing was renewed")
+        return renewal.should_stop
 
     def release_all(self, reason: str) -> None:
         """Give back whatever this crawler id holds, whether we know of it or not."""
@@ -188,7 +220,7 @@ def _refusal(name: str, answer: requests.Response) -> ServiceError:
     message = f"{name}: HTTP {answer.status_code} {_detail(answer)}"
     if answer.status_code == 429 or answer.status_code >= 500:
         return ServiceUnreachable(message, _retry_after(answer) or 0.0)
-    kinds: dict[int, type[ServiceError]] = {404: UnknownKeyword, 409: ClaimLost}
+    kinds: dict[int, type[ServiceError]] = {401: KeyRefused, 403: KeyRefused, 404: UnknownKeyword, 409: ClaimLost}
     return kinds.get(answer.status_code, ServiceRefused)(message)
 
 

@@ -2,78 +2,88 @@
 
 Exit codes: 0 done, nothing to do, or stopped by a signal; 1 an error in the spider; 2 a wrong setting or option;
 3 the service is away or refuses. Only with --once and --max-keywords, where there is no pause to wait it out:
-4 blocked or rate limited by the board; 5 login lost or wrong identity; 6 board unreachable; 7 output not writable.
+4 blocked or rate limited by the board; 5 login lost or wrong identity; 6 board unreachable; 7 output not writable;
+8 nothing may be asked now (night hours, the day's page budget). Of several workers' codes the smallest but 0 counts.
 """
 
+import io
 import logging
-import os
-import re
-import secrets
 import signal
-import socket
 import sys
 import threading
-from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
-from typing import Annotated
-from zoneinfo import ZoneInfo
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.highlighter import NullHighlighter
+from rich.logging import RichHandler
 
-from jobs_spider.board import Board
-from jobs_spider.client import KeywordClient
-from jobs_spider.crawl import Kit, Pacer
-from jobs_spider.output import JobFiles
+from jobs_spider.cookies import is_readable_by_others
+from jobs_spider.kinds import BoardKind
 from jobs_spider.settings import SpiderSettings, WrongSetting
-from jobs_spider.spider import Spider
 from jobs_spider.timekeeper import Timekeeper
+from jobs_spider.workers import Crew
+
+log = logging.getLogger(__name__)
 
 EXIT_WRONG_SETTING = 2
 STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGBREAK")
 EXIT_CODES = (
     "Exit codes: 0 done, nothing to do, or stopped by a signal; 1 error in the spider; 2 wrong setting or option; "
     "3 service away or refusing; with --once or --max-keywords also: 4 blocked or rate limited, 5 login lost or wrong "
-    "identity, 6 board unreachable, 7 output not writable (without them the spider pauses and goes on)."
+    "identity, 6 board unreachable, 7 output not writable, 8 night hours or page budget used up (without them the "
+    "spider pauses and goes on)."
 )
 
 Once = Annotated[bool, typer.Option("--once", help="Crawl one keyword, then leave.")]
 MaxKeywords = Annotated[int | None, typer.Option(min=1, help="Leave after so many keywords, or when none is left.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Address of the service; wins over SPIDER_BASE_URL.")]
+Workers = Annotated[int, typer.Option(min=1, max=50, help="Keywords to crawl at the same time, by a thread each.")]
 
 
-def crawl_board(
-    make_board: Callable[[SpiderSettings], Board], once: bool, max_keywords: int | None, base_url: str | None
-) -> int:
-    """Start a spider of one board and let it live. The exit code."""
+def crawl_board(kind: BoardKind[Any], once: bool, max_keywords: int | None, base_url: str | None, workers: int) -> int:
+    """Start the spider of one board and let it live. The exit code."""
+    survive_narrow_consoles()
+    console = Console(stderr=True)
     try:
         settings = SpiderSettings.load(**({"base_url": base_url} if base_url else {}))
-        logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=settings.log_level)
-        board = make_board(settings)
+        start_log(settings.log_level, console, workers)
+        board_settings = kind.settings.load()
     except WrongSetting as wrong:
         print(f"wrong setting: {wrong}", file=sys.stderr)
         return EXIT_WRONG_SETTING
+    warn_of_open_cookies(board_settings.cookie_file)
     timekeeper = Timekeeper()
     stop_on_signals(timekeeper)
-    return Spider(make_kit(settings, board, timekeeper), 1 if once else max_keywords).run()
+    try:
+        return Crew(kind, board_settings, settings, timekeeper).run(workers, 1 if once else max_keywords, console)
+    except WrongSetting as wrong:
+        print(f"wrong setting: {wrong}", file=sys.stderr)
+        return EXIT_WRONG_SETTING
 
 
-def make_kit(settings: SpiderSettings, board: Board, timekeeper: Timekeeper) -> Kit:
-    crawler_id = settings.id or new_crawler_id()
-    logging.getLogger(__name__).info("spider of %s starts as crawler_id=%s", board.source, crawler_id)
-    return Kit(
-        board=board,
-        client=KeywordClient(board.source, crawler_id, settings, timekeeper),
-        files=JobFiles(settings.output_dir, ZoneInfo(settings.timezone)),
-        timekeeper=timekeeper,
-        pacer=Pacer(timekeeper, settings.pause_min_seconds, settings.pause_max_seconds),
-        settings=settings,
-    )
+def start_log(level: str, console: Console, workers: int) -> None:
+    if console.is_terminal:
+        # Through the console, which keeps the lines above the table.
+        handler = RichHandler(console=console, show_path=False, highlighter=NullHighlighter())
+        logging.basicConfig(format="%(message)s", datefmt="[%X]", level=level, handlers=[handler])
+    else:
+        worker = "%(threadName)s " if workers > 1 else ""
+        logging.basicConfig(format=f"%(asctime)s %(levelname)s {worker}%(message)s", level=level)
 
 
-def new_crawler_id() -> str:
-    """Unlike any other, also among containers that share a host name and process numbers."""
-    host = re.sub(r"[^A-Za-z0-9_.-]", "-", socket.gethostname())[:32]
-    return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
+def survive_narrow_consoles() -> None:
+    """A Windows console in GBK cannot show every character of a keyword; a question mark is better than the end."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def warn_of_open_cookies(cookie_file: Path | None) -> None:
+    if cookie_file and is_readable_by_others(cookie_file):
+        log.warning("other users of this machine can read the cookie file %s: chmod 600 %s", cookie_file, cookie_file)
 
 
 def stop_on_signals(timekeeper: Timekeeper) -> None:

@@ -8,32 +8,23 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs_spider.board import Board, CloseAs, CrawlProblem, OutputFailed, Page, SpiderFault
-from jobs_spider.client import Claim, ClaimLost, KeywordClient, PageReport, ServiceRefused, UnknownKeyword
+from jobs_spider.board import Blocked, Board, CloseAs, CrawlProblem, OutputFailed, Page, SpiderFault, Stopped
+from jobs_spider.client import Claim, ClaimLost, KeywordClient, Owed, PageReport, ServiceRefused, UnknownKeyword
+from jobs_spider.cooldown import CoolDown
+from jobs_spider.doubts import EmptyPages
+from jobs_spider.heartbeat import Heartbeat
+from jobs_spider.outbox import Outbox
 from jobs_spider.output import Job, JobFiles, JobRecord
 from jobs_spider.reports import Reports
 from jobs_spider.settings import SpiderSettings
 from jobs_spider.timekeeper import Timekeeper
+from jobs_spider.turns import Pacer, Turns
+from jobs_spider.view import WorkerView
 
 log = logging.getLogger(__name__)
 
 EXIT_SERVICE = 3
 LONGEST_BOARD_BACKOFF_SECONDS = 120.0
-
-
-class Pacer:
-    """The polite pause between two pages, also between the last page of a keyword and the first of the next."""
-
-    def __init__(self, timekeeper: Timekeeper, shortest: float, longest: float) -> None:
-        self._time = timekeeper
-        self._shortest = shortest
-        self._longest = longest
-        self._asked_before = False
-
-    def pause(self) -> None:
-        if self._asked_before:
-            self._time.wait(self._time.between(self._shortest, self._longest))
-        self._asked_before = True
 
 
 @dataclass(frozen=True)
@@ -42,9 +33,16 @@ class Kit:
 
     board: Board
     client: KeywordClient
+    # A second connection, for the thread that renews claims.
+    pulse: KeywordClient
+    outbox: Outbox
     files: JobFiles
     timekeeper: Timekeeper
     pacer: Pacer
+    turns: Turns
+    cool_down: CoolDown
+    empty_pages: EmptyPages
+    view: WorkerView
     settings: SpiderSettings
 
 
@@ -79,22 +77,33 @@ class KeywordCrawl:
         self._time = kit.timekeeper
         self._seen: set[tuple[str, ...]] = set()
         self._pages = 0
+        self._view = kit.view
         settings = kit.settings
+        self._heartbeat = Heartbeat(kit.pulse, claim, settings.heartbeat_seconds)
         self._reports = Reports(
-            kit.client, claim, self._time, settings.service_backoff_seconds, settings.delivery_patience_seconds
+            kit.client,
+            kit.outbox,
+            claim,
+            self._time,
+            settings.service_backoff_seconds,
+            settings.delivery_patience_seconds,
         )
 
     def run(self) -> Ending:
-        try:
-            closing = self._crawl_pages()
-            delivered = self._reports.close(lambda: self._close(closing))
-        except (ClaimLost, UnknownKeyword) as gone:
-            return self._ended("claim lost", 0, str(gone))
-        except ServiceRefused as refused:
-            return self._ended("refused by the service", EXIT_SERVICE, str(refused))
+        self._view.begin(self._claim.city, self._claim.job, self._claim.last_completed_page, self._claim.total_pages)
+        with self._heartbeat:
+            try:
+                closing = self._crawl_pages()
+                delivered = self._reports.close(self._last_call(closing))
+            except (ClaimLost, UnknownKeyword) as gone:
+                self._reports.forget()
+                return self._ended("claim lost", 0, str(gone))
+            except ServiceRefused as refused:
+                return self._ended("refused by the service", EXIT_SERVICE, str(refused))
+        reason, exit_code = closing.reason, closing.exit_code
         if not delivered:
-            return self._ended(f"{closing.reason}, not delivered", closing.exit_code or EXIT_SERVICE, closing.message)
-        return self._ended(closing.reason, closing.exit_code, closing.message)
+            reason, exit_code = f"{reason}, not delivered", exit_code or EXIT_SERVICE
+        return self._ended(reason, exit_code, closing.message)
 
     def _ended(self, reason: str, exit_code: int, message: str) -> Ending:
         level = logging.WARNING if message else logging.INFO
@@ -102,11 +111,11 @@ class KeywordCrawl:
         log.log(level, "keyword ended %s pages=%d reason=%r%s", self._claim, self._pages, reason, told)
         return Ending(reason, self._pages, exit_code)
 
-    def _close(self, closing: Closing) -> None:
-        if closing.close_as in ("completed", "failed"):
-            self._kit.client.complete(self._claim, closing.close_as, closing.message)
-        else:
-            self._kit.client.release(self._claim, closing.close_as, closing.message)
+    def _last_call(self, closing: Closing) -> Owed:
+        make = (
+            self._kit.client.completion if closing.close_as in ("completed", "failed") else self._kit.client.giving_back
+        )
+        return make(self._claim, closing.close_as, closing.message)
 
     def _crawl_pages(self) -> Closing:
         page = self._claim.last_completed_page
@@ -118,6 +127,8 @@ class KeywordCrawl:
                     return STOPPED
                 page += 1
                 end = self._crawl_page(page)
+        except Stopped:
+            return STOPPED
         except CrawlProblem as problem:
             if self._time.stopping and problem.try_again:
                 return STOPPED
@@ -125,9 +136,14 @@ class KeywordCrawl:
         return Closing(end, "completed")
 
     def _may_go_on(self) -> bool:
-        if not (self._time.stopping or self._reports.told_to_stop):
+        if not self._is_told_to_stop():
+            self._view.state = "pausing"
             self._kit.pacer.pause()
-        return not (self._time.stopping or self._reports.told_to_stop)
+        self._heartbeat.check()
+        return not self._is_told_to_stop()
+
+    def _is_told_to_stop(self) -> bool:
+        return self._time.stopping or self._reports.told_to_stop or self._heartbeat.told_to_stop
 
     def _end_at(self, page: int, total_pages: int | None) -> str | None:
         if total_pages and page >= total_pages:
@@ -141,7 +157,8 @@ class KeywordCrawl:
         if page.bad_items:
             log.warning("unreadable entries skipped %s page=%d entries=%d", self._claim, number, page.bad_items)
         if not page.jobs:
-            return "empty" if number == 1 else "past the end"
+            return self._end_without_jobs(number)
+        self._kit.empty_pages.jobs_came()
         fresh = {job.identity: job for job in page.jobs if job.identity not in self._seen}
         if not fresh:
             return "repeats"
@@ -150,7 +167,18 @@ class KeywordCrawl:
         # The board's total may shrink below the page that it has just shown.
         total_pages = max(page.total_pages, number) if page.total_pages else None
         self._reports.add(PageReport(number, total_pages, len(fresh)))
+        self._view.page_done(number, total_pages, len(fresh))
         return self._end_at(number, page.total_pages) if page.has_more else "last page"
+
+    def _end_without_jobs(self, number: int) -> str:
+        if number > 1:
+            return "past the end"
+        if self._kit.empty_pages.believes(self._claim.id):
+            return "empty"
+        raise Blocked(
+            f"no job on the first page of {self._kit.settings.empty_first_pages} keywords in a row: probably a silent "
+            "block. Search once in the browser; if these keywords really have no jobs, SPIDER_EMPTY_FIRST_PAGES=0."
+        )
 
     def _fetch(self, number: int) -> Page:
         """One page, asked for again when the network failed; a refusal of the board is never repeated."""
@@ -170,6 +198,9 @@ class KeywordCrawl:
             attempt += 1
 
     def _ask_board(self, number: int) -> Page:
+        self._view.state = "waiting for a turn"
+        self._kit.turns.take()
+        self._view.state = f"asking for page {number}"
         try:
             return self._kit.board.fetch_page(self._claim.city, self._claim.job, number)
         except CrawlProblem:

@@ -21,7 +21,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from jobs_spider.cookies import BadCookies, is_header_text, read_cookie_file, read_header_line
+from jobs_spider.cookies import BadCookies, Cookie, is_header_text, read_cookie_file, read_header_line
+from jobs_spider.night import checked_hours
 
 # An honest name: it tells the board who is asking. An operator may give the headers of the browser they use.
 USER_AGENT = "jobdata-spider/0.1"
@@ -87,6 +88,22 @@ class SpiderSettings(Settings):
     )
     pause_min_seconds: float = Field(3.0, ge=0, le=600, description="Shortest pause between two pages, in seconds.")
     pause_max_seconds: float = Field(8.0, ge=0, le=600, description="Longest pause between two pages, in seconds.")
+    slower_after_pages: int = Field(
+        65,
+        ge=0,
+        description="After so many pages without half an hour's rest a worker's pauses get longer, and once more after "
+        "twice as many; 0: never.",
+    )
+    slower_factor: float = Field(1.6, ge=1, le=10, description="How many times longer the pauses get each time.")
+    night_hours: Annotated[str, AfterValidator(checked_hours)] = Field(
+        "", description="Hours of TIMEZONE in which nothing is asked, such as 01:00-06:00 or 23:30-06:00. Empty: none."
+    )
+    empty_first_pages: int = Field(
+        3,
+        ge=0,
+        description="So many keywords in a row without any job are a suspected block: the keyword is released and the "
+        "spider pauses; 0: each is believed.",
+    )
     trouble_pause_seconds: float = Field(
         600.0,
         ge=0,
@@ -94,6 +111,9 @@ class SpiderSettings(Settings):
         description="Pause after a block, a lost login or an unreachable board, in seconds; doubles in a row.",
     )
     trouble_pause_max_seconds: float = Field(21600.0, ge=0, le=86400, description="The longest such pause, in seconds.")
+    heartbeat_seconds: float = Field(
+        300.0, gt=0, le=900, description="How often a claim is renewed while a page takes long, in seconds."
+    )
     connect_timeout_seconds: float = Field(5.0, gt=0, le=60, description="Wait for a connection, in seconds.")
     read_timeout_seconds: float = Field(20.0, gt=0, le=120, description="Wait for an answer's next bytes, in seconds.")
     service_retries: int = Field(4, ge=0, le=10, description="Times a call to the service is repeated at once.")
@@ -119,6 +139,11 @@ class SpiderSettings(Settings):
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level that is logged.")
 
+    @property
+    def state_dir(self) -> Path:
+        """Where spiders keep what is not jobs: what was asked today, what the service has yet to hear."""
+        return self.output_dir.parent / "spider"
+
     @field_validator("pause_max_seconds")
     @classmethod
     def _not_below_the_shortest(cls, longest: float, info: ValidationInfo) -> float:
@@ -132,7 +157,9 @@ class BoardSettings(Settings):
 
     cookie: SecretStr | None = Field(None, description="Cookies of a logged-in browser, as its Cookie header line.")
     cookie_file: Path | None = Field(
-        None, description="File with that line, or with a browser extension's JSON export; instead of the above."
+        None,
+        description="File with that line, or with a browser extension's export (a JSON list, or cookies.txt); instead "
+        "of the above.",
     )
     user_agent: str = Field(USER_AGENT, min_length=1, description="User-Agent header.")
     # NoDecode: decoded here, so that a wrong one is told like every other setting.
@@ -142,6 +169,12 @@ class BoardSettings(Settings):
     search_url: AnyHttpUrl = Field(description="Address of the board's search.")
     page_size: int = Field(ge=1, le=100, description="Jobs to ask for on a page.")
     page_limit: int = Field(ge=1, description="Pages to crawl of a keyword.")
+    requests_per_minute: int = Field(
+        12, ge=1, le=6000, description="Most requests a minute to this board, of all its spiders on the machine."
+    )
+    pages_per_day: int = Field(
+        0, ge=0, description="Most pages a day to ask this board for, of all its spiders on the machine; 0: any number."
+    )
 
     @field_validator("user_agent")
     @classmethod
@@ -159,12 +192,16 @@ class BoardSettings(Settings):
 
     def read_cookies(self, domain: str) -> dict[str, str]:
         """The operator's cookies by name; empty when none are given."""
+        return {cookie.name: cookie.value for cookie in self.cookies(domain)}
+
+    def cookies(self, domain: str) -> list[Cookie]:
+        """The same, with the times at which they expire."""
         name = "cookie" if self.cookie else "cookie_file"
         try:
             if self.cookie and self.cookie_file:
                 raise BadCookies("give this or the cookie file, not both")
             if self.cookie:
                 return read_header_line(self.cookie.get_secret_value())
-            return read_cookie_file(self.cookie_file, domain) if self.cookie_file else {}
+            return read_cookie_file(self.cookie_file, domain) if self.cookie_file else []
         except BadCookies as error:
             raise WrongSetting(self._told((name,), str(error))) from None

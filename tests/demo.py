@@ -55,6 +55,7 @@ class Demo:
             "SPIDER_PAUSE_MIN_SECONDS": "0.6",
             "SPIDER_PAUSE_MAX_SECONDS": "1.0",
             "BOSS_SEARCH_URL": self.board.boss_url,
+            "BOSS_REQUESTS_PER_MINUTE": "6000",
             "BOSS_PAGE_LIMIT": str(PAGES),
         }
         with (self.folder / f"{name}.log").open("ab") as log:

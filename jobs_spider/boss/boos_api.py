@@ -17,7 +17,8 @@ from jobs_spider.board import Page
 from jobs_spider.board_session import BoardSession
 from jobs_spider.boss.answers import MOST_PAGES, SOURCE, read_page
 from jobs_spider.cities import CityTable
-from jobs_spider.command import EXIT_CODES, BaseUrl, MaxKeywords, Once, crawl_board
+from jobs_spider.command import EXIT_CODES, BaseUrl, MaxKeywords, Once, Workers, crawl_board
+from jobs_spider.kinds import BoardKind
 from jobs_spider.settings import BoardSettings, SpiderSettings
 
 log = logging.getLogger(__name__)
@@ -69,14 +70,15 @@ class BossBoard:
         return read_page(answer, self._settings.page_size)
 
 
+KIND = BoardKind(SOURCE, COOKIE_DOMAIN, BossSettings, BossBoard)
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command(epilog=EXIT_CODES)
-def crawl(once: Once = False, max_keywords: MaxKeywords = None, base_url: BaseUrl = None) -> None:
+def crawl(once: Once = False, max_keywords: MaxKeywords = None, base_url: BaseUrl = None, workers: Workers = 1) -> None:
     """Crawl Boss 直聘 keywords that the service hands out. Everything else is set by SPIDER_… and BOSS_… variables."""
-    code = crawl_board(lambda spider: BossBoard(BossSettings.load(), spider), once, max_keywords, base_url)
-    raise typer.Exit(code)
+    raise typer.Exit(crawl_board(KIND, once, max_keywords, base_url, workers))
 
 
 if __name__ == "__main__":

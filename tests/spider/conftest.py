@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from jobs_spider.boss.boos_api import BossBoard, BossSettings
+from jobs_spider.boss.boos_api import KIND, BossBoard, BossSettings
 from jobs_spider.client import Claim, KeywordClient
-from jobs_spider.command import make_kit
 from jobs_spider.crawl import Ending, KeywordCrawl, Kit
 from jobs_spider.settings import SpiderSettings
-from jobs_spider.spider import Spider
+from jobs_spider.spider import Quota, Spider
 from jobs_spider.timekeeper import Timekeeper
+from jobs_spider.workers import Crew
 from tests.spider.service import Keyword, Service
 from tests.stand_in import StandIn
 
@@ -79,10 +79,16 @@ MakeSpider = Callable[..., Spider]
 def kit(board: StandIn, service: Service, quick_time: QuickTime) -> MakeKit:
     """What a spider works with; name only the settings that the test is about."""
 
-    def make(page_limit: int = 3, **settings: Any) -> Kit:
+    def make(page_limit: int = 3, pages_per_day: int = 0, requests_per_minute: int = 6000, **settings: Any) -> Kit:
         spider = SpiderSettings.load(**{"base_url": service.url, "service_retries": 1, **settings})
-        boss = BossSettings.load(search_url=board.boss_url, page_size=4, page_limit=page_limit)
-        return make_kit(spider, BossBoard(boss, spider), quick_time)
+        boss = BossSettings.load(
+            search_url=board.boss_url,
+            page_size=4,
+            page_limit=page_limit,
+            pages_per_day=pages_per_day,
+            requests_per_minute=requests_per_minute,
+        )
+        return Crew(KIND, boss, spider, quick_time).kit(BossBoard(boss, spider), spider.id)
 
     return make
 
@@ -92,7 +98,7 @@ def spider(kit: MakeKit) -> MakeSpider:
     """A spider that leaves when nothing is left to do; `most_keywords=None` makes it stay."""
 
     def make(most_keywords: int | None = 100, **settings: Any) -> Spider:
-        return Spider(kit(**settings), most_keywords)
+        return Spider(kit(**settings), Quota(most_keywords))
 
     return make
 

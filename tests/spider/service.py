@@ -86,6 +86,8 @@ class Service:
         if name == "release":
             return self._release([keyword] if keyword else self.keywords, body)
         assert keyword is not None
+        if name == "heartbeat":
+            return {"renewed": int(keyword.held), "should_stop": self.should_stop}
         return self._report_page(keyword, body) if name == "page-progress" else self._complete(keyword, body)
 
     def _claim(self) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ import pytest
 from jobs_spider.client import (
     Claim,
     ClaimLost,
+    KeyRefused,
     KeywordClient,
     NothingToDo,
     PageReport,
@@ -72,7 +73,7 @@ def test_every_other_call_is_repeated(
     client: KeywordClient, claim: Claim, service: Service, scripted: Scripted
 ) -> None:
     service.script("page-progress", scripted, scripted)
-    assert client.report_page(claim, PAGE) is False
+    assert client.deliver(client.page_report(claim, PAGE)) is False
     assert service.names() == ["available", *["page-progress"] * 3]
     assert service.keywords[0].jobs_found == 4
 
@@ -82,7 +83,7 @@ def test_a_repeat_waits_as_long_as_the_service_asks_but_not_for_ever(
 ) -> None:
     long, short = (Scripted(status=503, headers={"Retry-After": seconds}) for seconds in ("86400", "3"))
     service.script("page-progress", long, short)
-    client.report_page(claim, PAGE)
+    client.deliver(client.page_report(claim, PAGE))
     assert quick_time.waits == [30, 3]
 
 
@@ -90,7 +91,7 @@ def test_after_the_repeats_the_service_is_unreachable(client: KeywordClient, cla
     problem = {"type": "about:blank", "title": "Away", "status": 503, "detail": "the database is away"}
     service.script("page-progress", *[Scripted(status=503, headers={"Retry-After": "5"}, body=problem)] * 3)
     with pytest.raises(ServiceUnreachable, match="the database is away") as caught:
-        client.report_page(claim, PAGE)
+        client.deliver(client.page_report(claim, PAGE))
     assert caught.value.retry_after == 5
 
 
@@ -108,8 +109,8 @@ def test_a_service_that_is_not_there_is_unreachable(quick_time: QuickTime) -> No
         (409, ClaimLost),
         (404, UnknownKeyword),
         (422, ServiceRefused),
-        (401, ServiceRefused),
-        (403, ServiceRefused),
+        (401, KeyRefused),
+        (403, KeyRefused),
         (307, ServiceRefused),
     ],
 )
@@ -119,7 +120,7 @@ def test_a_refusal_is_not_repeated_and_its_detail_told(
     problem = {"detail": "no such page", "errors": [{"pointer": "/page"}]}
     service.script("page-progress", Scripted(status=status, headers={"Location": "/elsewhere"}, body=problem))
     with pytest.raises(kind, match=f"HTTP {status} no such page .*/page"):
-        client.report_page(claim, PAGE)
+        client.deliver(client.page_report(claim, PAGE))
     assert service.names().count("page-progress") == 1
 
 
@@ -129,12 +130,12 @@ def test_a_refusal_without_a_problem_document_tells_its_status(
 ) -> None:
     service.script("page-progress", Scripted(status=422, body=body))
     with pytest.raises(ServiceRefused, match="HTTP 422 Unprocessable Entity"):
-        client.report_page(claim, PAGE)
+        client.deliver(client.page_report(claim, PAGE))
 
 
 def test_reports_carry_the_claim(client: KeywordClient, claim: Claim, service: Service) -> None:
-    client.report_page(claim, PageReport(2, 5, 15))
-    client.complete(claim, "failed", "unknown city")
+    client.deliver(client.page_report(claim, PageReport(2, 5, 15)))
+    client.deliver(client.completion(claim, "failed", "unknown city"))
     proof = {"source": "boss", "crawler_id": "spider-1", "keyword_id": 1, "claim_token": "secret-token"}
     assert service.calls[1:] == [
         ("page-progress", {**proof, "page": 2, "total_pages": 5, "jobs_found": 15}),
@@ -145,7 +146,7 @@ def test_reports_carry_the_claim(client: KeywordClient, claim: Claim, service: S
 def test_a_release_names_one_claim_or_the_crawler_and_never_both(
     client: KeywordClient, claim: Claim, service: Service
 ) -> None:
-    client.release(claim, "blocked", "code 37")
+    client.deliver(client.giving_back(claim, "blocked", "code 37"))
     client.release_all("restarted")
     assert service.bodies("release") == [
         {
@@ -161,7 +162,7 @@ def test_a_release_names_one_claim_or_the_crawler_and_never_both(
 
 def test_should_stop_is_passed_on(client: KeywordClient, claim: Claim, service: Service) -> None:
     service.should_stop = True
-    assert client.report_page(claim, PAGE) is True
+    assert client.deliver(client.page_report(claim, PAGE)) is True
 
 
 def test_an_address_below_a_path_is_kept(quick_time: QuickTime, service: Service) -> None:

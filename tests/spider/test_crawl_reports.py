@@ -43,7 +43,7 @@ def test_a_service_that_stays_away_is_given_up_with_a_clear_line(
     service.script("page-progress", *[Scripted(status=503)] * 1000)
     ending = crawl(kit(delivery_patience_seconds=600))
     assert ending == Ending("last page, not delivered", 3, EXIT_SERVICE)
-    assert "gave up keyword=1 city='上海' job='Python' undelivered_pages=3" in caplog.text
+    assert "gave up for now keyword=1 city='上海' job='Python' undelivered_calls=4" in caplog.text
     assert sum(quick_time.waits) < 700
     assert service.bodies("crawl-complete") == []
 

@@ -1,11 +1,11 @@
 """What a keyword's crawl makes of each kind of trouble: given back, failed, or waited out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jobs_spider.board import Page
-from jobs_spider.crawl import Kit
 from tests.spider.conftest import MakeKit, QuickTime, crawl, outcome
 from tests.spider.service import Service
 from tests.stand_in import Fault, StandIn
@@ -109,9 +109,8 @@ def test_an_error_in_the_reader_fails_the_keyword_and_is_told_by_its_place(
         def fetch_page(self, city: str, job: str, page: int) -> Page:
             raise KeyError("surprise")
 
-    keyword, parts = service.add(), kit()
-    broken = Kit(BrokenBoard(), parts.client, parts.files, parts.timekeeper, parts.pacer, parts.settings)
-    assert crawl(broken).exit_code == 0
+    keyword = service.add()
+    assert crawl(replace(kit(), board=BrokenBoard())).exit_code == 0
     assert keyword.error_message.startswith("page 1: KeyError at test_crawl_trouble.py:")
     assert "KeyError at test_crawl_trouble.py:" in caplog.text
     assert "surprise" not in caplog.text

@@ -15,8 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from jobs_spider.boss.boos_api import app
-from jobs_spider.command import STOP_SIGNALS, new_crawler_id, stop_on_signals
+from jobs_spider.command import STOP_SIGNALS, stop_on_signals
 from jobs_spider.timekeeper import Timekeeper
+from jobs_spider.workers import new_crawler_id
 from tests.spider.service import Scripted, Service
 from tests.stand_in import Fault, StandIn
 from tests.stand_in_boss import Visit
@@ -48,6 +49,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, board: StandIn, service: Servi
         "SPIDER_PAUSE_MAX_SECONDS": "0",
         "BOSS_SEARCH_URL": board.boss_url,
         "BOSS_COOKIE": "wt2=s3cret",
+        "BOSS_REQUESTS_PER_MINUTE": "6000",
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
