@@ -22,7 +22,7 @@ class Heartbeat:
 
     def __enter__(self) -> Self:
         # Not waited for at the end: a call that hangs must not hold up the next keyword.
-        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+        threading.Thread(target=self.run, name="heartbeat", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -33,7 +33,8 @@ class Heartbeat:
         if self._lost:
             raise self._lost
 
-    def _beat(self) -> None:
+    def run(self) -> None:
+        """Beat until the claim ends or is lost."""
         while not self._over.wait(self._every):
             try:
                 self.told_to_stop = self._client.heartbeat(self._claim) or self.told_to_stop

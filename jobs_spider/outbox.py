@@ -55,6 +55,11 @@ class Outbox:
             return cls(None)
         raise NameTaken(f"{stable_id or 'every name'} is in use by another running spider")
 
+    def close(self) -> None:
+        """Let others use the name."""
+        if self._lock:
+            self._lock.release()
+
     def __len__(self) -> int:
         return len(self._owed)
 

@@ -64,6 +64,8 @@ class Crew:
                 screen.enter_context(
                     Live(get_renderable=lambda: table(views), console=console, refresh_per_second=2, transient=True)
                 )
+            for kit in kits:
+                screen.callback(kit.outbox.close)
             self._work_together(kits, quota)
         return min(filter(None, self._codes), default=0)
 

@@ -69,6 +69,9 @@ class Service:
         """What happens to the next calls of this name, one after the other."""
         self._scripts.setdefault(name, deque()).extend(scripted)
 
+    def forget_scripts(self) -> None:
+        self._scripts.clear()
+
     def names(self) -> list[str]:
         return [name for name, _ in self.calls]
 

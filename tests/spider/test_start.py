@@ -14,8 +14,10 @@ from queue import Queue
 import pytest
 from typer.testing import CliRunner
 
+from jobs_spider.__main__ import app as command
 from jobs_spider.boss.boos_api import app
 from jobs_spider.command import STOP_SIGNALS, stop_on_signals
+from jobs_spider.kinds import START_FILES
 from jobs_spider.timekeeper import Timekeeper
 from jobs_spider.workers import new_crawler_id
 from tests.spider.service import Scripted, Service
@@ -25,6 +27,7 @@ from tests.stand_in_boss import Visit
 ROOT = Path(__file__).parents[2]
 AS_FILE = ["jobs_spider/boss/boos_api.py"]
 AS_MODULE = ["-m", "jobs_spider.boss.boos_api"]
+AS_COMMAND = ["-m", "jobs_spider", "boss"]
 
 Process = subprocess.Popen[str]
 
@@ -87,9 +90,9 @@ def stored_ids(folder: Path) -> list[str]:
     return [json.loads(line)["job_id"] for text in texts for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("how", [AS_FILE, AS_MODULE])
+@pytest.mark.parametrize("how", [AS_FILE, AS_MODULE, AS_COMMAND])
 @pytest.mark.usefixtures("surroundings")
-def test_both_ways_to_start_crawl_a_keyword(service: Service, tmp_path: Path, how: list[str]) -> None:
+def test_all_ways_to_start_crawl_a_keyword(service: Service, tmp_path: Path, how: list[str]) -> None:
     keyword = service.add("C++")
     process = start(how, "--once")
     _, log = process.communicate()
@@ -212,3 +215,53 @@ def test_crawler_ids_differ_and_fit_the_service() -> None:
     ids = {new_crawler_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(re.fullmatch(r"[A-Za-z0-9_.:@-]{1,64}", crawler_id) for crawler_id in ids)
+
+
+@pytest.mark.parametrize("name", ["boss", "qcwy", "zhilian"])
+def test_a_board_that_is_not_installed_is_one_line_and_exit_code_2(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setitem(START_FILES, name, f"jobs_spider.nowhere.{name}")
+    result = CliRunner().invoke(command, [name])
+    assert result.exit_code == 2
+    missing = f"the board {name} is not part of this installation (jobs_spider.nowhere is missing)\n"
+    assert result.stderr == missing
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_several_workers_leave_with_the_stop_signal(
+    service: Service, board: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keywords = [service.add(job) for job in ("Python", "Go")]
+    started = signal_at_page(monkeypatch, board, 2, signal.SIGTERM)
+    process = start(AS_COMMAND, "--workers", "2")
+    # Twice, since both workers may be at their second page at the same moment.
+    started.put(process)
+    started.put(process)
+    _, log = process.communicate()
+    assert process.returncode == 0
+    assert {keyword.reason for keyword in keywords if keyword.crawl_status == "partial"} == {"stopped"}
+    assert re.search(r"INFO \S+ claimed keyword=1 ", log)
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_a_console_that_cannot_show_a_character_is_survived(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "gbk:strict")
+    keyword = service.add("Python 😀")
+    process = subprocess.Popen([sys.executable, *AS_COMMAND, "--once"], cwd=ROOT, stderr=subprocess.PIPE)
+    _, log = process.communicate()
+    assert (process.returncode, keyword.crawl_status) == (0, "completed")
+    assert "city='上海' job='Python ?'" in log.decode("gbk")
+    assert b"Logging error" not in log
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes tell who may read a file on POSIX only")
+@pytest.mark.usefixtures("surroundings")
+def test_a_cookie_file_that_others_can_read_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("BOSS_COOKIE")
+    monkeypatch.setenv("BOSS_COOKIE_FILE", str(tmp_path / "cookies.txt"))
+    (tmp_path / "cookies.txt").write_text("wt2=s3cret", encoding="utf-8")
+    (tmp_path / "cookies.txt").chmod(0o644)
+    assert CliRunner().invoke(app, ["--once", "--workers", "2"]).exit_code == 0
+    assert caplog.text.count("other users of this machine can read the cookie file") == 1
+    assert "s3cret" not in caplog.text
