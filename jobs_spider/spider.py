@@ -120,8 +120,6 @@ class Spider:
 
         It stays owed and is done once more after the wait: a slow claim may be carried out only after this release.
         """
-        if self._unseen_claims_because:
-            return
         self._unseen_claims_because = "network"
         try:
             self._kit.client.release_all(self._unseen_claims_because)

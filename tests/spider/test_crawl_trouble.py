@@ -118,7 +118,9 @@ def test_an_error_in_the_reader_fails_the_keyword_and_is_told_by_its_place(
 
 def test_jobs_that_cannot_be_written_are_not_reported(kit: MakeKit, service: Service, tmp_path: Path) -> None:
     keyword = service.add()
-    (tmp_path / "data").write_text("a file where the folder belongs", encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "jobs").write_text("a file where the folder belongs", encoding="utf-8")
     assert crawl(kit()).exit_code == 7
     assert (keyword.reason, keyword.last_completed_page) == ("other", 0)
+    assert "the jobs could not be written" in keyword.error_message
     assert service.bodies("page-progress") == []

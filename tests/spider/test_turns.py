@@ -2,13 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from jobs_spider.cooldown import CoolDown
 from jobs_spider.crawl import Ending
 from jobs_spider.ledger import Ledger
-from jobs_spider.turns import BudgetSpent, Resting
+from jobs_spider.night import Night
+from jobs_spider.turns import BudgetSpent, Resting, Turns
 from tests.spider.conftest import START, MakeKit, MakeSpider, QuickTime, crawl, outcome, stored
 from tests.spider.service import Keyword, Service
 from tests.stand_in import Fault, StandIn
@@ -183,3 +185,17 @@ def test_a_rest_knows_its_end(kit: MakeKit, quick_time: QuickTime) -> None:
     rest = parts.turns.rest()
     assert isinstance(rest, Resting)
     assert rest.until == datetime(2026, 3, 1, 22, tzinfo=UTC)
+
+
+def test_the_last_page_of_the_day_goes_to_one_spider_only(quick_time: QuickTime, tmp_path: Path) -> None:
+    class Overtaken(Ledger):
+        def seconds_to_wait(self, now: datetime) -> float:
+            self.count_page(now.date() + timedelta(days=1))
+            return 0
+
+    # 18:00 UTC is the next day in Shanghai.
+    zone = ZoneInfo("Asia/Shanghai")
+    ledger = Overtaken(tmp_path, "boss", requests_per_minute=10, pages_per_day=1)
+    turns = Turns(quick_time, ledger, Night("", zone), zone, CoolDown(quick_time, 1, 1))
+    with pytest.raises(BudgetSpent):
+        turns.take()
