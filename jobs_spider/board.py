@@ -7,6 +7,7 @@ CrawlProblem              why a page could not be crawled
 │   └── WrongIdentity     logged in, but in the other role
 ├── Unreachable           no answer, or only a gateway's: tried again a few times first
 ├── OutputFailed          the jobs could not be written, so the page must not be reported
+├── Stopped               told to stop in the middle of a page that takes long
 └── KeywordFailed         the keyword's own fault: it fails, the spider goes on with the next one
     ├── UnknownCity       not in the city table; the board is not asked
     ├── ShapeChanged      an answer that this version cannot read
@@ -82,6 +83,13 @@ class OutputFailed(CrawlProblem):
     exit_code = EXIT_OUTPUT
 
 
+class Stopped(CrawlProblem):
+    """The spider was told to stop while it waited for something that may take long, such as a person."""
+
+    reason = "stopped"
+    close_as = "stopped"
+
+
 class KeywordFailed(CrawlProblem):
     """This keyword cannot be crawled, others can."""
 
@@ -133,6 +141,16 @@ class Page:
     total_pages: int | None
 
 
+class Search(Protocol):
+    """One of the two ways to a result page: requests of our own, or the operator's browser."""
+
+    def page(self, city_code: str, job: str, number: int) -> Page:
+        """This result page, or a CrawlProblem."""
+
+    def close(self) -> None:
+        """Let go of the connection or the browser."""
+
+
 class Board(Protocol):
     """A board as the loop sees it."""
 
@@ -144,3 +162,6 @@ class Board(Protocol):
 
     def fetch_page(self, city: str, job: str, page: int) -> Page:
         """Ask the board once for one page and read it, or raise a CrawlProblem."""
+
+    def close(self) -> None:
+        """Let go of what it fetches with."""

@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from types import FrameType
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -42,19 +43,23 @@ BaseUrl = Annotated[str | None, typer.Option(help="Address of the service; wins 
 
 
 def crawl_board(
-    make_board: Callable[[SpiderSettings], Board], once: bool, max_keywords: int | None, base_url: str | None
+    make_board: Callable[[SpiderSettings, Timekeeper], Board],
+    once: bool,
+    max_keywords: int | None,
+    base_url: str | None,
 ) -> int:
     """Start a spider of one board and let it live. The exit code."""
+    timekeeper = Timekeeper()
     try:
         settings = SpiderSettings.load(**({"base_url": base_url} if base_url else {}))
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=settings.log_level)
-        board = make_board(settings)
+        board = make_board(settings, timekeeper)
     except WrongSetting as wrong:
         print(f"wrong setting: {wrong}", file=sys.stderr)
         return EXIT_WRONG_SETTING
-    timekeeper = Timekeeper()
     stop_on_signals(timekeeper)
-    return Spider(make_kit(settings, board, timekeeper), 1 if once else max_keywords).run()
+    with closing(board):
+        return Spider(make_kit(settings, board, timekeeper), 1 if once else max_keywords).run()
 
 
 def make_kit(settings: SpiderSettings, board: Board, timekeeper: Timekeeper) -> Kit:

@@ -82,7 +82,7 @@ def kit(board: StandIn, service: Service, quick_time: QuickTime) -> MakeKit:
     def make(page_limit: int = 3, **settings: Any) -> Kit:
         spider = SpiderSettings.load(**{"base_url": service.url, "service_retries": 1, **settings})
         boss = BossSettings.load(search_url=board.boss_url, page_size=4, page_limit=page_limit)
-        return make_kit(spider, BossBoard(boss, spider), quick_time)
+        return make_kit(spider, BossBoard(boss, spider, quick_time), quick_time)
 
     return make
 

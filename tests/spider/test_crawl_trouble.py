@@ -109,6 +109,9 @@ def test_an_error_in_the_reader_fails_the_keyword_and_is_told_by_its_place(
         def fetch_page(self, city: str, job: str, page: int) -> Page:
             raise KeyError("surprise")
 
+        def close(self) -> None:
+            """Nothing is open."""
+
     keyword, parts = service.add(), kit()
     broken = Kit(BrokenBoard(), parts.client, parts.files, parts.timekeeper, parts.pacer, parts.settings)
     assert crawl(broken).exit_code == 0
