@@ -14,7 +14,7 @@ from jobs_spider.browser_search import Heard
 from jobs_spider.search_page import Asked, Sent, Signs
 from jobs_spider.settings import BrowserSettings
 
-LISTEN_MILLISECONDS = 200
+LISTEN_MILLISECONDS = 100
 CLICK_MILLISECONDS = 2_000
 # A little up again at the end of the page: a list that waits for a scroll would else never hear of another one.
 SCROLL = """() => {

@@ -17,11 +17,11 @@ from jobs_spider.timekeeper import Timekeeper
 log = logging.getLogger(__name__)
 
 # How long a refusal may still turn into a check page, or into a better answer to the page's own second try.
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS = 2.0
 # A click whose request does not come at once may still be at work; a second one would skip a page.
 CLICK_AGAIN_SECONDS = 5.0
 # Looks in a row without a check before it counts as passed: between its pages there is a moment without one.
-LOOKS_WITHOUT = 4
+LOOKS_WITHOUT = 6
 MOST_CHECKS = 3
 # The readers' advice is for the other way.
 NO_COOKIES = "(Pages come from the browser: see to it in its window, no cookies are copied.)"

@@ -10,7 +10,7 @@ PERSON_PATH = "/_control/person"
 
 SEARCH = """<!DOCTYPE html>
 <html lang="zh"><meta charset="utf-8"><title>stand-in</title>
-<style>li { height: 400px } .geetest_panel, .boss-login-dialog { position: fixed; inset: 0; background: #ddd }</style>
+<style>li { height: 400px } .geetest_panel { position: fixed; inset: 0; background: #ddd }</style>
 <ul id="jobs"></ul>
 <script>
 const asked = new URLSearchParams(location.search);
@@ -51,13 +51,12 @@ addEventListener("scroll", () => {
 });
 """
 BOSS = """
-const PANELS = {36: "geetest_panel", 24: "boss-login-dialog"};
 function ask(number) {
   const query = {scene: 1, query: asked.get("query"), city: asked.get("city"), page: number, pageSize: 15};
   return fetch("/wapi/zpgeek/search/joblist.json?" + new URLSearchParams(query));
 }
 function read(content) {
-  if (content.code in PANELS) return cover(PANELS[content.code]);
+  if (content.code === 36) return cover("geetest_panel");
   if (content.code === 7) return leave("/web/user/?ka=header-login");
   if (content.code !== 0) return leave("/web/user/safe/verify-slider");
   return {titles: content.zpData.jobList.map(job => job.jobName), more: content.zpData.hasMore};

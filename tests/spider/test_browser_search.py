@@ -9,7 +9,7 @@ import pytest
 from jobs_spider.board import Answer, Blocked, LoginLost, Page, ServerFault, Stopped, Unreachable
 from jobs_spider.boss.answers import read_page
 from jobs_spider.boss.browser import BossSearchPage
-from jobs_spider.browser_search import BrowserSearch, Heard
+from jobs_spider.browser_search import LOOKS_WITHOUT, BrowserSearch, Heard
 from jobs_spider.search_page import Asked, Signs
 from jobs_spider.settings import BrowserSettings, SpiderSettings
 from tests.spider.conftest import QuickTime
@@ -247,7 +247,7 @@ def test_a_check_that_comes_again_and_again_is_a_block(quick_time: QuickTime, pa
     scene.window.in_sight = BOSS.check
 
     def come_and_go() -> None:
-        scene.window.in_sight = BOSS.check if next(looks) % 6 == 5 else None
+        scene.window.in_sight = BOSS.check if next(looks) % (LOOKS_WITHOUT + 2) == 0 else None
         scene.window.heard.clear()
 
     scene.window.on_listen = come_and_go
