@@ -142,6 +142,16 @@ class Page:
     total_pages: int | None
 
 
+class Search(Protocol):
+    """One of the two ways to a result page: requests of our own, or the operator's browser."""
+
+    def page(self, city_code: str, job: str, number: int) -> Page:
+        """This result page, or a CrawlProblem."""
+
+    def close(self) -> None:
+        """Let go of the connection or the browser."""
+
+
 class Board(Protocol):
     """A board as the loop sees it."""
 
@@ -153,3 +163,6 @@ class Board(Protocol):
 
     def fetch_page(self, city: str, job: str, page: int) -> Page:
         """Ask the board once for one page and read it, or raise a CrawlProblem."""
+
+    def close(self) -> None:
+        """Let go of what it fetches with."""

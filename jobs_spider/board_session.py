@@ -16,6 +16,9 @@ class BoardSession:
         self._session.headers["User-Agent"] = board.user_agent
         self._session.cookies.update(cookies)
 
+    def close(self) -> None:
+        self._session.close()
+
     def get(self, url: str, params: dict[str, str], headers: dict[str, str]) -> Answer:
         try:
             # Redirects are read, not followed: they lead to a check or a login page, and one more request without

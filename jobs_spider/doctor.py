@@ -126,6 +126,9 @@ def board(kind: BoardKind[Any], now: datetime) -> Iterator[Finding]:
     except WrongSetting as wrong:
         yield Finding("fail", f"{kind.source} settings", str(wrong))
         return
+    if settings.fetch == "browser":
+        yield Finding("ok", f"{kind.source} login", "is the browser's own; look into its window")
+        return
     yield cookies(kind.source, found, now)
     if settings.cookie_file and is_readable_by_others(settings.cookie_file):
         told = f"other users of this machine can read it: chmod 600 {settings.cookie_file}"

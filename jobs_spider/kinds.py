@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from jobs_spider.board import Board
 from jobs_spider.settings import BoardSettings, SpiderSettings
+from jobs_spider.timekeeper import Timekeeper
 
 START_FILES = {
     "boss": "jobs_spider.boss.boos_api",
@@ -28,7 +29,7 @@ class BoardKind(Generic[S]):
     source: str
     cookie_domain: str
     settings: type[S]
-    make: Callable[[S, SpiderSettings], Board]
+    make: Callable[[S, SpiderSettings, Timekeeper], Board]
 
 
 def kind_of(source: str) -> BoardKind[Any]:

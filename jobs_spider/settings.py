@@ -155,6 +155,11 @@ class SpiderSettings(Settings):
 class BoardSettings(Settings):
     """What can be set for each board; a board's own class gives the defaults and the prefix."""
 
+    fetch: Literal["requests", "browser"] = Field(
+        "requests",
+        description="How pages are fetched: by requests with the cookies below, or from the search page in a browser "
+        "in which a person has logged in (needs the extra `browser`; the cookies below are then not used).",
+    )
     cookie: SecretStr | None = Field(None, description="Cookies of a logged-in browser, as its Cookie header line.")
     cookie_file: Path | None = Field(
         None,
@@ -205,3 +210,40 @@ class BoardSettings(Settings):
             return read_cookie_file(self.cookie_file, domain) if self.cookie_file else []
         except BadCookies as error:
             raise WrongSetting(self._told((name,), str(error))) from None
+
+
+class BrowserSettings(Settings):
+    """The browser that pages are fetched from where a board's way to fetch is `browser`."""
+
+    model_config = SettingsConfigDict(env_prefix="BROWSER_")
+
+    cdp_url: AnyHttpUrl | None = Field(
+        None,
+        description="Address of a browser that is running already, such as http://127.0.0.1:9222 for one started with "
+        "--remote-debugging-port=9222. Several spiders may share it. Empty: one is opened.",
+    )
+    profile_dir: Path = Field(
+        Path("data/browser"),
+        description="Profile folder of the browser that is opened, in which a person logs in once. One running spider "
+        "each.",
+    )
+    executable: Path | None = Field(None, description="The browser to open. Empty: the installed Google Chrome.")
+    headless: bool = Field(
+        False, description="Open it without a window. Nobody can then pass a check or log in: only for trying out."
+    )
+    arguments: Annotated[list[str], NoDecode, BeforeValidator(read_json_text)] = Field(
+        default_factory=list, description="More arguments for the browser that is opened, as a JSON list of texts."
+    )
+    answer_wait_seconds: float = Field(
+        20.0,
+        gt=0,
+        le=300,
+        description="Wait for the page to ask its server for the next jobs and be answered, in seconds.",
+    )
+    person_wait_seconds: float = Field(
+        900.0,
+        ge=0,
+        le=1500,
+        description="Wait for a person to pass a check or to log in, in seconds; then the keyword goes back and the "
+        "spider pauses. Less than the lease of 30 minutes.",
+    )

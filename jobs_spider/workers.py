@@ -11,7 +11,7 @@ import secrets
 import socket
 import threading
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -57,7 +57,8 @@ class Crew:
     def run(self, workers: int, most_keywords: int | None, console: Console) -> int:
         """Let them work until all have left. The exit code. Raises WrongSetting before any has begun."""
         quota = Quota(most_keywords)
-        kits = [self.kit(self._kind.make(self._board, self._settings), name) for name in self._names(workers)]
+        boards = [self._kind.make(self._board, self._settings, self._time) for _ in range(workers)]
+        kits = [self.kit(board, name) for board, name in zip(boards, self._names(workers), strict=True)]
         with ExitStack() as screen:
             if console.is_terminal:
                 views = [kit.view for kit in kits]
@@ -90,7 +91,9 @@ class Crew:
 
     def _work(self, kit: Kit, quota: Quota) -> None:
         try:
-            self._codes.append(Spider(kit, quota).run())
+            # Closed in the thread that used it: a browser knows no other.
+            with closing(kit.board):
+                self._codes.append(Spider(kit, quota).run())
         except Exception as error:
             # Told by its place alone, and the others stop too: whoever supervises the process sees that it is gone.
             frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -3,7 +3,8 @@
     python -m tests.stand_in --port 8100 --log access.jsonl --pages 5 --fault '{"kind": "slow", "page": 2, "times": 1}'
 
 In tests: `with StandIn() as board:`. While it runs: `POST /_control/faults` with one fault or a list of them adds,
-`GET` shows and `DELETE` clears; `PATCH /_control/shape` with {"pages": 2} changes what the board holds.
+`GET` shows and `DELETE` clears; `PATCH /_control/shape` with {"pages": 2} changes what the board holds. A browser finds
+the boards' search pages too (`tests/stand_in_pages.py`); `POST /_control/person` passes the check that they show.
 A further board is a class like `Boss` in `tests/stand_in_boss.py`, listed in `BOARDS`.
 """
 
@@ -22,6 +23,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from tests.stand_in_boss import Boss, Reply, Shape, Visit
+from tests.stand_in_pages import PERSON_PATH, Pages
 
 BOARDS: dict[str, Boss] = {"/wapi/zpgeek/search/joblist.json": Boss()}
 TRANSPORT_FAULTS = (
@@ -70,6 +72,7 @@ class StandIn:
         delay: float = 0.0,
     ) -> None:
         self.shape = Shape(pages, page_size)
+        self.pages = Pages()
         self.visits: list[dict[str, Any]] = []
         self._faults = list(faults)
         self._delay = delay
@@ -78,6 +81,7 @@ class StandIn:
         self._server = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {"stand_in": self}))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self.boss_url = self.url + next(iter(BOARDS))
+        self.boss_page_url = self.url + "/web/geek/jobs"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -115,6 +119,8 @@ class StandIn:
             fault = next((fault for fault in self._faults if fault.strikes(visit)), None)
             if fault and fault.times is not None:
                 fault.times -= 1
+            if fault:
+                self.pages.person_came = False
             outcome = fault.kind if fault else "ok"
             entry = {**asdict(visit), "time": datetime.now(UTC).isoformat(), "outcome": outcome}
             self.visits.append(entry)
@@ -138,11 +144,16 @@ class Handler(BaseHTTPRequestHandler):
         elif board := BOARDS.get(address.path):
             query = parse_qs(address.query, keep_blank_values=True)
             self._answer(board, board.visit({name: values[0] for name, values in query.items()}))
+        elif address.path == PERSON_PATH:
+            self._send_json({"passed": self.stand_in.pages.person_came})
         else:
-            # Also what a client that follows a redirect to the check or login page sees.
-            self._send(Reply(200, b"<!DOCTYPE html><html><title>stand-in</title></html>", "text/html; charset=utf-8"))
+            self._send(self.stand_in.pages.reply(address.path))
 
     def do_POST(self) -> None:
+        if self.path == PERSON_PATH:
+            self.stand_in.pages.person_came = True
+            self._send_json({"passed": True})
+            return
         given = self._read_json()
         try:
             faults = [Fault(**fault) for fault in (given if isinstance(given, list) else [given])]

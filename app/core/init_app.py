@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import sqlite3
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from aerich import Command
@@ -26,7 +27,7 @@ MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 # A lock's name is the whole server's, not the database's, and no longer than 64 characters.
 MIGRATION_LOCK = "CONCAT('jobdata_migrations_', MD5(DATABASE()))"
 LOCK_SECONDS = 120
-CONNECT_TRIES = 15
+CONNECT_PAUSE_SECONDS = 2
 CLOSE_SECONDS = 5
 
 
@@ -34,10 +35,10 @@ CLOSE_SECONDS = 5
 async def open_database(settings: Settings) -> AsyncIterator[None]:
     """Connect, bring the tables up to date when the settings say so, and close at the end. Raises StartupError."""
     if settings.sqlite_file:
-        _make_folder(settings.sqlite_file.absolute().parent)
+        _prepare_file(settings.sqlite_file.absolute())
     await RegisterTortoise(config=tortoise_config(settings)).init_orm()
     try:
-        await _await_database()
+        await _await_database(settings)
         if settings.run_migrations_on_startup:
             await migrate(settings)
         missing = await missing_migrations()
@@ -52,15 +53,24 @@ async def open_database(settings: Settings) -> AsyncIterator[None]:
             logger.warning("the database connections did not close in %d s", CLOSE_SECONDS)
 
 
-def _make_folder(folder: Path) -> None:
+def _prepare_file(file: Path) -> None:
+    """Make the folder, and refuse what will never be a database, instead of waiting for it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StartupError(f"the folder {folder} for the database cannot be made: {error.strerror}") from None
+        raise StartupError(f"the folder {file.parent} for the database cannot be made: {error.strerror}") from None
+    try:
+        with closing(sqlite3.connect(file, timeout=0)) as connection:
+            connection.execute("PRAGMA schema_version")
+    except sqlite3.Error as error:
+        code = error.sqlite_errorcode & 0xFF  # the low byte is the primary code of an extended one
+        if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB}:
+            raise StartupError(f"the file {file} cannot be opened as an SQLite database: {error}") from None
 
 
-async def _await_database() -> None:
-    for tries in range(1, CONNECT_TRIES + 1):
+async def _await_database(settings: Settings) -> None:
+    give_up_at = time.monotonic() + settings.database_wait_seconds
+    while True:
         try:
             await fetch("SELECT 1")
             return
@@ -69,9 +79,11 @@ async def _await_database() -> None:
                 "the database does not let us in: check user, password and name in DATABASE_URL"
             ) from None
         except (DatabaseUnavailable, Contention):
-            logger.warning("the database does not answer (try %d of %d)", tries, CONNECT_TRIES)
-            await asyncio.sleep(min(tries, 3))
-    raise StartupError("the database does not answer: check DATABASE_URL, and that the server runs")
+            left = give_up_at - time.monotonic()
+        if left <= 0:
+            raise StartupError("the database does not answer: check DATABASE_URL, and that the server runs")
+        logger.warning("the database does not answer; trying for another %.0f s", left)
+        await asyncio.sleep(min(CONNECT_PAUSE_SECONDS, left))
 
 
 async def migrate(settings: Settings) -> None:

@@ -4,13 +4,19 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.core.errors import StartupError
+
+MYSQL_FORM = (
+    "mysql://USER:PASSWORD@HOST:PORT/DATABASE, with @ : / ? # [ ] % in USER and PASSWORD as %40 %3A %2F and so on"
+)
+MYSQL_NUMBERS = {"connect_timeout", "maxsize", "minsize", "pool_recycle"}
+MYSQL_OPTIONS = MYSQL_NUMBERS | {"charset", "sql_mode", "ssl", "unix_socket"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,9 @@ class Settings(BaseSettings):
         "or mysql://USER:PASSWORD@HOST:PORT/DATABASE for MySQL and MariaDB.",
     )
     database_pool_size: int = Field(16, ge=2, le=200, description="Connections a process holds at most (MySQL).")
+    database_wait_seconds: int = Field(
+        45, ge=0, le=3600, description="How long a start waits for a database that does not answer (seconds)."
+    )
     run_migrations_on_startup: bool = Field(True, description="Bring the tables up to date when the service starts.")
     timezone: str = Field("Asia/Shanghai", description="IANA name of the zone in which a business day begins and ends.")
     lease_seconds: int = Field(
@@ -108,12 +117,22 @@ class Settings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def supported_database(cls, value: SecretStr) -> SecretStr:
-        # The messages never quote the address: it holds a password.
-        url = urlsplit(value.get_secret_value())
+        # The messages never quote the address, nor does the error that they replace: it holds a password.
+        try:
+            url = urlsplit(value.get_secret_value())
+            readable = url.scheme != "mysql" or url.port != 0
+        except ValueError:
+            readable = False
+        if not readable:
+            raise ValueError(f"cannot be read: give {MYSQL_FORM}")
         if url.scheme not in {"sqlite", "mysql"}:
             raise ValueError("must begin with sqlite:// or mysql://")
         if url.scheme == "mysql" and not (url.hostname and url.path.strip("/")):
-            raise ValueError("must name host and database: mysql://USER:PASSWORD@HOST:PORT/DATABASE")
+            raise ValueError(f"must name host and database: {MYSQL_FORM}")
+        if url.scheme == "mysql" and not _known_options(parse_qs(url.query, keep_blank_values=True)):
+            raise ValueError(
+                f"options after ? may be {', '.join(sorted(MYSQL_OPTIONS))}, with numbers where they count"
+            )
         if url.scheme == "sqlite" and (url.netloc + url.path) in {"", "/", ":memory:"}:
             raise ValueError("must name a file: sqlite://data/jobdata.sqlite3")
         return value
@@ -145,6 +164,11 @@ class Settings(BaseSettings):
         )
 
 
+def _known_options(options: dict[str, list[str]]) -> bool:
+    numbers = [value for name in MYSQL_NUMBERS & options.keys() for value in options[name]]
+    return options.keys() <= MYSQL_OPTIONS and all(number.isascii() and number.isdigit() for number in numbers)
+
+
 def load_settings() -> Settings:
     """Settings of this process. Raises StartupError with one line that names each wrong setting."""
     try:
@@ -154,3 +178,5 @@ def load_settings() -> Settings:
             f"{str(item['loc'][0]).upper()}: {item['msg'].removeprefix('Value error, ')}" for item in error.errors()
         )
         raise StartupError("wrong setting " + "; ".join(wrong)) from None
+    except UnicodeDecodeError:
+        raise StartupError("wrong setting in .env: the file is not UTF-8 text") from None

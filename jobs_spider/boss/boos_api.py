@@ -13,13 +13,16 @@ import typer
 from pydantic import AnyHttpUrl, Field
 from pydantic_settings import SettingsConfigDict
 
-from jobs_spider.board import Page
+from jobs_spider.board import Answer, Page, Search
 from jobs_spider.board_session import BoardSession
 from jobs_spider.boss.answers import MOST_PAGES, SOURCE, read_page
+from jobs_spider.boss.browser import BossSearchPage
+from jobs_spider.browser_search import search_in_browser
 from jobs_spider.cities import CityTable
 from jobs_spider.command import EXIT_CODES, BaseUrl, MaxKeywords, Once, Workers, crawl_board
 from jobs_spider.kinds import BoardKind
 from jobs_spider.settings import BoardSettings, SpiderSettings
+from jobs_spider.timekeeper import Timekeeper
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +38,17 @@ class BossSettings(BoardSettings):
     search_url: AnyHttpUrl = Field(
         AnyHttpUrl("https://www.zhipin.com/wapi/zpgeek/search/joblist.json"), description="Address of Boss's search."
     )
+    search_page_url: AnyHttpUrl = Field(
+        AnyHttpUrl(REFERER), description="Address of Boss's search page, for the browser way."
+    )
     page_size: int = Field(15, ge=1, le=45, description="Jobs to ask for on a page; Boss may ignore it.")
     page_limit: int = Field(
         3, ge=1, le=MOST_PAGES, description="Pages to crawl of a keyword; Boss shows no more than 10."
     )
+
+    def read(self, answer: Answer) -> Page:
+        """The page in an answer of the search, whichever way it came."""
+        return read_page(answer, self.page_size)
 
 
 class BossBoard:
@@ -46,28 +56,49 @@ class BossBoard:
 
     source = SOURCE
 
-    def __init__(self, settings: BossSettings, spider: SpiderSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: BossSettings, spider: SpiderSettings, timekeeper: Timekeeper) -> None:
         self.page_limit = settings.page_limit
         self._cities = CityTable(SOURCE)
+        self._search: Search
+        if settings.fetch == "browser":
+            search_page = BossSearchPage(str(settings.search_page_url), str(settings.search_url))
+            self._search = search_in_browser(search_page, settings.read, spider, timekeeper)
+        else:
+            self._search = RequestSearch(settings, spider)
+
+    def fetch_page(self, city: str, job: str, page: int) -> Page:
+        return self._search.page(self._cities.code(city), job, page)
+
+    def close(self) -> None:
+        self._search.close()
+
+
+class RequestSearch:
+    """Boss's search, asked by requests of our own."""
+
+    def __init__(self, settings: BossSettings, spider: SpiderSettings) -> None:
+        self._settings = settings
         cookies = settings.read_cookies(COOKIE_DOMAIN)
         if not cookies:
             log.warning("no cookies are set (BOSS_COOKIE, BOSS_COOKIE_FILE): Boss hides the salaries without a login")
         self._session = BoardSession(settings, spider, cookies)
 
-    def fetch_page(self, city: str, job: str, page: int) -> Page:
-        search = {"query": job, "city": self._cities.code(city)}
+    def page(self, city_code: str, job: str, number: int) -> Page:
+        search = {"query": job, "city": city_code}
         answer = self._session.get(
             str(self._settings.search_url),
             # As a mapping, so that `C++` reaches the board as C%2B%2B.
-            params={"scene": "1", **search, "page": str(page), "pageSize": str(self._settings.page_size)},
+            params={"scene": "1", **search, "page": str(number), "pageSize": str(self._settings.page_size)},
             headers={
                 "Accept": "application/json, text/plain, */*",
                 "Referer": f"{REFERER}?{urlencode(search)}",
                 "X-Requested-With": "XMLHttpRequest",
             },
         )
-        return read_page(answer, self._settings.page_size)
+        return self._settings.read(answer)
+
+    def close(self) -> None:
+        self._session.close()
 
 
 KIND = BoardKind(SOURCE, COOKIE_DOMAIN, BossSettings, BossBoard)

@@ -153,7 +153,8 @@ async def _mysql_upgrade(db: BaseDBAsyncClient) -> str:
     for table in KEYWORD_TABLES:
         columns = await _mysql_columns(db, table)
         indexes = await _mysql_indexes(db, table)
-        changes = [change for name in ("city", "job") for change in _mysql_name_column(name, columns[name])]
+        changes = await _mysql_storage(db, table)
+        changes += [change for name in ("city", "job") for change in _mysql_name_column(name, columns[name])]
         changes += [f"ADD COLUMN `{name}` {kind}" for name, kind in MYSQL_COLUMNS.items() if name not in columns]
         changes += [
             f"ADD INDEX `{name}` ({', '.join(fields)})"
@@ -166,6 +167,18 @@ async def _mysql_upgrade(db: BaseDBAsyncClient) -> str:
     there = await _mysql_tables(db)
     statements += [statement for table, statement in MYSQL_TABLES.items() if table not in there]
     return "\n".join(statements) or "SELECT 1"
+
+
+async def _mysql_storage(db: BaseDBAsyncClient, table: str) -> list[str]:
+    """The change that a table from an old server needs, for transactions and for indexes of more than 767 bytes."""
+    rows = await db.execute_query_dict(
+        "SELECT ENGINE AS engine, ROW_FORMAT AS row_format"
+        " FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
+        [table],
+    )
+    if rows[0]["engine"] in {"MyISAM", "Aria"} or rows[0]["row_format"] in {"Compact", "Redundant"}:
+        return ["ENGINE=InnoDB", "ROW_FORMAT=DYNAMIC"]
+    return []
 
 
 def _mysql_name_column(name: str, column: dict[str, object]) -> list[str]:

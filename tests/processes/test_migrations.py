@@ -161,3 +161,19 @@ def test_older_character_sets_are_widened_and_keep_their_texts(mariadb_server: s
         sql.insert(url, "boss_keyword", names, [("北京", "java 工程师", *again), ("北京", "😀" * 250, *again)])
         assert sql.run(url, "SELECT COUNT(*) FROM boss_keyword") == [(3,)]
         assert sql.columns(url, "boss_keyword")["job"][0] == "varchar(300)"
+
+
+@pytest.mark.parametrize("storage", ["ENGINE=MyISAM", "ENGINE=InnoDB ROW_FORMAT=COMPACT"])
+def test_tables_of_old_servers_become_ones_with_transactions_and_long_indexes(
+    mariadb_server: str, storage: str
+) -> None:
+    with mariadb.temporary_database(mariadb_server) as url:
+        for table in TABLES:
+            sql.run(url, OLD_MYSQL.format(table=table, charset="utf8mb3", job=100) + f" {storage}")
+        row = (7, "北京", "Java", "2026-02-01", None, "2026-02-01 01:02:03", "2026-02-01 01:02:03")
+        sql.insert(url, "boss_keyword", OLD_COLUMNS, [row])
+        before = old_rows(url)
+        aerich(url, "upgrade")
+        assert old_rows(url) == before
+        kept = "SELECT DISTINCT engine, row_format FROM information_schema.tables WHERE table_schema = DATABASE()"
+        assert sql.run(url, f"{kept} AND table_name LIKE '%_keyword'") == [("InnoDB", "Dynamic")]

@@ -115,3 +115,15 @@ def test_a_stopping_service_finishes_the_requests_under_way(empty_database: str,
         request.join()
     assert answers[0].json()["data"] == {"created": 10_000, "existing": 0}
     assert sql.run(empty_database, "SELECT COUNT(*) FROM boss_keyword") == [(10_000,)]
+
+
+def test_a_file_that_is_no_database_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "jobs.csv").write_text("city,job\n" * 200)
+    code, line = start_in_vain(f"sqlite://{tmp_path / 'jobs.csv'}")
+    assert code == 1
+    assert line.startswith(f"jobdata: the file {tmp_path / 'jobs.csv'} cannot be opened as an SQLite database")
+
+
+def test_a_database_that_stays_away_ends_the_start_with_one_line() -> None:
+    code, line = start_in_vain(f"mysql://u:secret@127.0.0.1:{mariadb.free_port()}/d", DATABASE_WAIT_SECONDS="1")
+    assert (code, line) == (1, "jobdata: the database does not answer: check DATABASE_URL, and that the server runs")

@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings
 
 from app.core.settings import Settings
 from jobs_spider.boss.boos_api import BossSettings
-from jobs_spider.settings import SpiderSettings
+from jobs_spider.settings import BrowserSettings, SpiderSettings
 
 HEAD = """\
 # Every setting, with its default. Copy this file to `.env` and change what you need; the environment wins over it.
@@ -19,6 +19,7 @@ HEAD = """\
 SECTIONS: dict[str, type[BaseSettings]] = {
     "The service": Settings,
     "Spiders of all boards": SpiderSettings,
+    "The browser that spiders may fetch pages with": BrowserSettings,
     "The Boss spider": BossSettings,
 }
 

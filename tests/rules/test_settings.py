@@ -35,7 +35,10 @@ def test_the_example_as_it_stands_changes_nothing(monkeypatch: pytest.MonkeyPatc
     [
         ("PORT", "eighty"), ("PORT", "70000"), ("WORKERS", "0"), ("TIMEZONE", "Mars/Olympus"), ("LEASE_SECONDS", "1"),
         ("DATABASE_URL", "postgres://u:pw@h/d"), ("DATABASE_URL", "mysql://u:pw@h"), ("DATABASE_URL", "sqlite://"),
-        ("DATABASE_URL", "sqlite://:memory:"), ("RUN_MIGRATIONS_ON_STARTUP", "maybe"), ("LOG_LEVEL", "LOUD"),
+        ("DATABASE_URL", "sqlite://:memory:"), ("DATABASE_URL", "mysql://u:pw@h:port/d"),
+        ("DATABASE_URL", "mysql://u:pw/d@h:3306/d"),
+        ("DATABASE_URL", "mysql://u:pw@h/d?wrong=1"), ("DATABASE_URL", "mysql://u:pw@h/d?maxsize=many"),
+        ("RUN_MIGRATIONS_ON_STARTUP", "maybe"), ("LOG_LEVEL", "LOUD"),
     ],
 )  # fmt: skip
 def test_a_wrong_setting_is_named_in_one_line_without_its_value(
@@ -48,3 +51,10 @@ def test_a_wrong_setting_is_named_in_one_line_without_its_value(
     assert message.startswith(f"wrong setting {name}: ")
     assert "\n" not in message
     assert "pw" not in message
+
+
+def test_a_settings_file_that_is_not_utf_8_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("LOG_LEVEL=信息".encode("gbk"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StartupError, match="UTF-8"):
+        load_settings()

@@ -48,7 +48,7 @@ class QuickTime(Timekeeper):
 def _clean_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting of the machine reaches a test, and what a test writes stays in its own folder."""
     for name in list(os.environ):
-        if name.startswith(("SPIDER_", "BOSS_")) or name == "TIMEZONE":
+        if name.startswith(("SPIDER_", "BOSS_", "BROWSER_")) or name == "TIMEZONE":
             monkeypatch.delenv(name)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.chdir(tmp_path)
@@ -88,7 +88,7 @@ def kit(board: StandIn, service: Service, quick_time: QuickTime) -> MakeKit:
             pages_per_day=pages_per_day,
             requests_per_minute=requests_per_minute,
         )
-        return Crew(KIND, boss, spider, quick_time).kit(BossBoard(boss, spider), spider.id)
+        return Crew(KIND, boss, spider, quick_time).kit(BossBoard(boss, spider, quick_time), spider.id)
 
     return make
 

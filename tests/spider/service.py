@@ -37,6 +37,8 @@ class Keyword:
     retry_count: int = 0
     jobs_found: int = 0
     held: bool = False
+    # Whose it is; empty for one that a test set up as held, which is whoever asks for it.
+    crawler_id: str = ""
     error_message: str = ""
     reason: str = ""
 
@@ -48,6 +50,7 @@ class Service:
         self.keywords: list[Keyword] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.should_stop = False
+        self.one_at_a_time = threading.Lock()
         self._scripts: dict[str, deque[Scripted]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"service": self}))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -85,7 +88,7 @@ class Service:
     def carry_out(self, name: str, body: dict[str, Any]) -> object:
         keyword = next((keyword for keyword in self.keywords if keyword.id == body.get("keyword_id")), None)
         if name == "available":
-            return self._claim()
+            return self._claim(body["crawler_id"])
         if name == "release":
             return self._release([keyword] if keyword else self.keywords, body)
         assert keyword is not None
@@ -93,11 +96,11 @@ class Service:
             return {"renewed": int(keyword.held), "should_stop": self.should_stop}
         return self._report_page(keyword, body) if name == "page-progress" else self._complete(keyword, body)
 
-    def _claim(self) -> list[dict[str, Any]]:
+    def _claim(self, crawler_id: str) -> list[dict[str, Any]]:
         free = next((k for k in self.keywords if not k.held and k.crawl_status in ("idle", "partial")), None)
         if free is None:
             return []
-        free.held = True
+        free.held, free.crawler_id = True, crawler_id
         shown = ("id", "city", "job", "last_completed_page", "total_pages", "crawl_status", "retry_count")
         return [{**{name: getattr(free, name) for name in shown}, "claim_token": "secret-token"}]
 
@@ -114,7 +117,8 @@ class Service:
         return {"applied": True}
 
     def _release(self, keywords: list[Keyword], body: dict[str, Any]) -> dict[str, Any]:
-        held = [keyword for keyword in keywords if keyword.held]
+        crawler_id = body.get("crawler_id")
+        held = [k for k in keywords if k.held and (crawler_id is None or k.crawler_id in ("", crawler_id))]
         for keyword in held:
             keyword.held, keyword.crawl_status, keyword.reason = False, "partial", body["reason"]
             keyword.error_message = body.get("error_message", "")
@@ -139,7 +143,8 @@ class Handler(BaseHTTPRequestHandler):
         self.service.calls.append((name, body))
         script = self.service.next_script(name)
         if script is None or script.how == "lost":
-            data = self.service.carry_out(name, body)
+            with self.service.one_at_a_time:
+                data = self.service.carry_out(name, body)
             script = script or Scripted(
                 status=200, headers={"Retry-After": "7"} if data == [] else {}, body={"data": data}
             )

@@ -12,6 +12,7 @@ import pytest
 from jobs_spider.board import CrawlProblem, Unreachable
 from jobs_spider.boss.boos_api import BossBoard, BossSettings
 from jobs_spider.settings import SpiderSettings
+from jobs_spider.timekeeper import Timekeeper
 
 
 class Recorder(BaseHTTPRequestHandler):
@@ -60,7 +61,7 @@ def recording() -> Iterator[Recording]:
 
 
 def board(recording: Recording, **settings: Any) -> BossBoard:
-    return BossBoard(BossSettings.load(search_url=recording.url, **settings), SpiderSettings.load())
+    return BossBoard(BossSettings.load(search_url=recording.url, **settings), SpiderSettings.load(), Timekeeper())
 
 
 def query(path: str) -> dict[str, str]:

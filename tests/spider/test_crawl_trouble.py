@@ -109,6 +109,9 @@ def test_an_error_in_the_reader_fails_the_keyword_and_is_told_by_its_place(
         def fetch_page(self, city: str, job: str, page: int) -> Page:
             raise KeyError("surprise")
 
+        def close(self) -> None:
+            """Nothing is open."""
+
     keyword = service.add()
     assert crawl(replace(kit(), board=BrokenBoard())).exit_code == 0
     assert keyword.error_message.startswith("page 1: KeyError at test_crawl_trouble.py:")

@@ -132,6 +132,13 @@ def test_no_cookies_are_a_warning(examine: Examine) -> None:
     assert examine()["boss cookies"].level == "warn"
 
 
+def test_the_browser_way_needs_no_cookies(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOSS_FETCH", "browser")
+    found = examine()
+    assert found["boss login"].level == "ok"
+    assert "boss cookies" not in found
+
+
 @pytest.mark.parametrize(("ends", "level"), [((-1, -1), "fail"), ((-1, 1), "warn"), ((1, 1), "ok")])
 def test_expired_cookies_are_told_by_name(
     examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ends: tuple[int, ...], level: str

@@ -185,6 +185,17 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(
     assert "s3cret" not in result.output
 
 
+@pytest.mark.usefixtures("surroundings")
+def test_the_browser_way_without_its_extra_is_one_line_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOSS_FETCH", "browser")
+    monkeypatch.delitem(sys.modules, "jobs_spider.browser", raising=False)
+    # As if it were not installed.
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    result = CliRunner().invoke(app, [])
+    assert result.exit_code == 2
+    assert re.fullmatch(r"wrong setting: BOSS_FETCH: [^\n]+ the extra `browser`: [^\n]+\n", result.stderr)
+
+
 @pytest.mark.parametrize("options", [["--max-keywords", "0"], ["--surprise"]])
 def test_a_wrong_option_is_exit_code_2(options: list[str]) -> None:
     assert CliRunner().invoke(app, options).exit_code == 2

@@ -82,8 +82,10 @@ def test_an_error_in_one_worker_stops_all_and_is_told_by_its_place(
     assert "surprise" not in caplog.text
 
 
-def test_a_name_that_another_running_spider_has_is_a_wrong_setting(crew: Crew, log_file: Console) -> None:
-    kit: Kit = crew.kit(KIND.make(BossSettings.load(), SpiderSettings.load()), "spider-7")
+def test_a_name_that_another_running_spider_has_is_a_wrong_setting(
+    crew: Crew, quick_time: QuickTime, log_file: Console
+) -> None:
+    kit: Kit = crew.kit(KIND.make(BossSettings.load(), SpiderSettings.load(), quick_time), "spider-7")
     with pytest.raises(WrongSetting, match="SPIDER_ID: spider-7 is in use by another running spider"):
         crew.run(1, 1, log_file)
     kit.outbox.close()
