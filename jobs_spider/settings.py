@@ -77,32 +77,33 @@ class SpiderSettings(Settings):
         pattern=r"^[A-Za-z0-9_.:@-]{1,64}$",
         description="A stable name of this one spider process: after a restart it frees at once what its earlier life "
         "held. Never give two running processes the same one: each start would take the other's keyword away. "
-        "Empty: host, process number and a random part.",
+        "With --workers N the workers add -1 to -N to it. Empty: host, process number and a random part.",
     )
     base_url: AnyHttpUrl = Field(AnyHttpUrl("http://127.0.0.1:8000"), description="Address of the service.")
-    output_dir: Path = Field(Path("data/jobs"), description="Folder of the JSON Lines files.")
+    output_dir: Path = Field(
+        Path("data/jobs"),
+        description="Folder of the JSON Lines files. What a machine's spiders share goes into `spider` beside it.",
+    )
     timezone: Annotated[str, AfterValidator(known_timezone)] = Field(
         "Asia/Shanghai",
         validation_alias="TIMEZONE",
-        description="Time zone of the business day that an output file is named after; the same as the service's.",
+        description="Time zone of the business day and of the night hours; the same as the service's.",
     )
     pause_min_seconds: float = Field(3.0, ge=0, le=600, description="Shortest pause between two pages, in seconds.")
     pause_max_seconds: float = Field(8.0, ge=0, le=600, description="Longest pause between two pages, in seconds.")
     slower_after_pages: int = Field(
         65,
         ge=0,
-        description="After so many pages without half an hour's rest a worker's pauses get longer, and once more after "
-        "twice as many; 0: never.",
+        description="Pages without half an hour's rest after which pauses get longer, once more at twice as many; 0: none.",
     )
     slower_factor: float = Field(1.6, ge=1, le=10, description="How many times longer the pauses get each time.")
     night_hours: Annotated[str, AfterValidator(checked_hours)] = Field(
-        "", description="Hours of TIMEZONE in which nothing is asked, such as 01:00-06:00 or 23:30-06:00. Empty: none."
+        "", description="Hours in TIMEZONE in which nothing is asked, such as 01:00-06:00 or 23:30-06:00. Empty: none."
     )
     empty_first_pages: int = Field(
         3,
         ge=0,
-        description="So many keywords in a row without any job are a suspected block: the keyword is released and the "
-        "spider pauses; 0: each is believed.",
+        description="So many keywords in a row without any job are taken for a block; 0: each is believed.",
     )
     trouble_pause_seconds: float = Field(
         600.0,
@@ -141,7 +142,7 @@ class SpiderSettings(Settings):
 
     @property
     def state_dir(self) -> Path:
-        """Where spiders keep what is not jobs: what was asked today, what the service has yet to hear."""
+        """What was asked of the boards, and what the service has yet to hear."""
         return self.output_dir.parent / "spider"
 
     @field_validator("pause_max_seconds")

@@ -34,6 +34,18 @@ def test_without_a_limit_an_empty_list_is_waited_out_within_bounds(
     assert shortest <= quick_time.waits[0] <= longest
 
 
+def test_the_reason_of_an_empty_list_is_told(
+    spider: MakeSpider, service: Service, quick_time: QuickTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    body = {"data": [], "reason": "cooling down: code 37"}
+    service.script("available", Scripted(status=200, headers={"Retry-After": "86400"}, body=body))
+    quick_time.on_wait = lambda _: quick_time.stop()
+    assert spider(most_keywords=None, idle_wait_max_seconds=3600).run() == 0
+    assert 3600 <= quick_time.waits[0] <= 4500
+    assert "nothing to do (cooling down: code 37), waiting" in caplog.text
+
+
 def test_the_own_idle_wait_is_used_when_the_service_names_none(
     spider: MakeSpider, service: Service, quick_time: QuickTime
 ) -> None:
