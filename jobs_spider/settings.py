@@ -94,7 +94,7 @@ class SpiderSettings(Settings):
     slower_after_pages: int = Field(
         65,
         ge=0,
-        description="Pages without half an hour's rest after which pauses get longer, once more at twice as many; 0: none.",
+        description="Pages without half an hour's rest after which pauses get longer, again at twice as many; 0: none.",
     )
     slower_factor: float = Field(1.6, ge=1, le=10, description="How many times longer the pauses get each time.")
     night_hours: Annotated[str, AfterValidator(checked_hours)] = Field(

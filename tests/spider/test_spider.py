@@ -160,9 +160,16 @@ def test_a_keyword_that_needed_no_page_does_not_end_the_row(
     service.add("Python", crawl_status="partial")
     service.add("Go", city="亚特兰蒂斯")
     board.add_fault(Fault("block_35"))
-    quick_time.on_wait = lambda _: quick_time.stop() if len(long_waits(quick_time.waits)) == 2 else None
+
+    def hand_out_the_other_one_next(_: float) -> None:
+        service.keywords.reverse()
+        if len(long_waits(quick_time.waits)) == 2:
+            quick_time.stop()
+
+    quick_time.on_wait = hand_out_the_other_one_next
     spider(most_keywords=None, trouble_pause_seconds=100).run()
     assert [int(pause // 100) for pause in long_waits(quick_time.waits)] == [1, 2]
+    assert [keyword.crawl_status for keyword in service.keywords] == ["partial", "failed"]
 
 
 def test_a_stopped_spider_leaves_with_0_even_in_trouble(
