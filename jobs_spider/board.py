@@ -19,7 +19,7 @@ CrawlProblem              why a page could not be crawled
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
-from jobs_spider.output import Job
+from jobs_spider.record import Job
 
 CloseAs = Literal["completed", "failed", "stopped", "blocked", "login", "network", "other"]
 
@@ -130,14 +130,18 @@ class Answer:
     status: int
     url: str
     body: bytes
+    content_type: str = ""
 
 
 @dataclass(frozen=True)
 class Page:
-    """One result page as read: its jobs in order, what could not be read, and what the board says of the rest."""
+    """One result page as read: its jobs in order, and what the board says of the rest.
+
+    `bad_items` are the places (from 1) of the entries that could not be read.
+    """
 
     jobs: list[Job]
-    bad_items: int
+    bad_items: tuple[int, ...]
     has_more: bool
     total_pages: int | None
 

@@ -169,7 +169,8 @@ def _read(asked: Asked, request: Request) -> Heard:
             return Heard(asked, failure="no answer")
         location = response.headers.get("location")
         body = b"" if location else response.body()
-        return Heard(asked, Answer(response.status, location or response.url, body))
+        content_type = response.headers.get("content-type", "")
+        return Heard(asked, Answer(response.status, location or response.url, body, content_type))
     except Error as error:
         # The browser forgets a body when the page is left.
         return Heard(asked, failure=_short(error))

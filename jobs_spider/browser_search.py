@@ -77,7 +77,7 @@ class BrowserSearch:
         self,
         window: Window,
         search_page: SearchPage,
-        read: Callable[[Answer], Page],
+        read: Callable[[Answer, int], Page],
         timekeeper: Timekeeper,
         browser: BrowserSettings,
         spider: SpiderSettings,
@@ -124,7 +124,7 @@ class BrowserSearch:
         at, page = (before.number, before.page) if before else (1, self._first_page(city_code, job))
         while at < number:
             if not page.has_more:
-                return Page([], 0, has_more=False, total_pages=page.total_pages)
+                return Page([], (), has_more=False, total_pages=page.total_pages)
             if not before:
                 self._pause(at, number)
             at += 1
@@ -171,7 +171,7 @@ class BrowserSearch:
         if heard.answer is None:
             return Unreachable(f"the page's own request failed ({heard.failure}). Check the network.")
         try:
-            return self._read(heard.answer)
+            return self._read(heard.answer, number)
         except (Blocked, LoginLost) as refusal:
             # Not the end yet: the board's script may show a check for it, which a person can pass.
             return type(refusal)(f"{refusal} {NO_COOKIES}")
@@ -227,7 +227,7 @@ class BrowserSearch:
 
 
 def search_in_browser(
-    search_page: SearchPage, read: Callable[[Answer], Page], spider: SpiderSettings, timekeeper: Timekeeper
+    search_page: SearchPage, read: Callable[[Answer, int], Page], spider: SpiderSettings, timekeeper: Timekeeper
 ) -> BrowserSearch:
     """The browser way through this board's search page."""
     settings = BrowserSettings.load()

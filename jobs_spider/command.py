@@ -22,7 +22,7 @@ from rich.logging import RichHandler
 
 from jobs_spider.cookies import is_readable_by_others
 from jobs_spider.kinds import BoardKind
-from jobs_spider.settings import SpiderSettings, WrongSetting
+from jobs_spider.settings import BoardSettings, SpiderSettings, WrongSetting
 from jobs_spider.timekeeper import Timekeeper
 from jobs_spider.workers import Crew
 
@@ -51,10 +51,11 @@ def crawl_board(kind: BoardKind[Any], once: bool, max_keywords: int | None, base
         settings = SpiderSettings.load(**({"base_url": base_url} if base_url else {}))
         start_log(settings.log_level, console, workers)
         board_settings = kind.settings.load()
+        warn_of_open_cookies(board_settings.cookie_file)
+        warn_of_missing_login(kind, board_settings)
     except WrongSetting as wrong:
         print(f"wrong setting: {wrong}", file=sys.stderr)
         return EXIT_WRONG_SETTING
-    warn_of_open_cookies(board_settings.cookie_file)
     timekeeper = Timekeeper()
     stop_on_signals(timekeeper)
     try:
@@ -84,6 +85,14 @@ def survive_narrow_consoles() -> None:
 def warn_of_open_cookies(cookie_file: Path | None) -> None:
     if cookie_file and is_readable_by_others(cookie_file):
         log.warning("other users of this machine can read the cookie file %s: chmod 600 %s", cookie_file, cookie_file)
+
+
+def warn_of_missing_login(kind: BoardKind[Any], board: BoardSettings) -> None:
+    if board.fetch == "requests" and board.without_login and not board.cookies(kind.cookie_domain):
+        name = kind.source.upper()
+        log.warning(
+            "no cookies are set (%s_COOKIE, %s_COOKIE_FILE): without a login %s", name, name, board.without_login
+        )
 
 
 def stop_on_signals(timekeeper: Timekeeper) -> None:

@@ -14,7 +14,8 @@ from jobs_spider.cooldown import CoolDown
 from jobs_spider.doubts import EmptyPages
 from jobs_spider.heartbeat import Heartbeat
 from jobs_spider.outbox import Outbox
-from jobs_spider.output import Job, JobFiles, JobRecord
+from jobs_spider.output import JobFiles
+from jobs_spider.record import Job, JobRecord
 from jobs_spider.reports import Reports
 from jobs_spider.settings import SpiderSettings
 from jobs_spider.timekeeper import Timekeeper
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 
 EXIT_SERVICE = 3
 LONGEST_BOARD_BACKOFF_SECONDS = 120.0
+REPEATS = "repeats"
+ODD_ENDS = {REPEATS: "page {} brought only jobs that were seen before"}
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,8 @@ class KeywordCrawl:
             if self._time.stopping and problem.try_again:
                 return STOPPED
             return Closing(problem.reason, problem.close_as, f"page {page}: {problem}", problem.exit_code)
-        return Closing(end, "completed")
+        # Nobody needs to hear of a plain end; one that may hide something is told with the completion.
+        return Closing(end, "completed", f"{end}: {ODD_ENDS[end].format(page)}" if end in ODD_ENDS else "")
 
     def _may_go_on(self) -> bool:
         if not self._is_told_to_stop():
@@ -155,13 +159,14 @@ class KeywordCrawl:
         page = self._fetch(number)
         self._pages += 1
         if page.bad_items:
-            log.warning("unreadable entries skipped %s page=%d entries=%d", self._claim, number, page.bad_items)
+            places = ",".join(map(str, page.bad_items))
+            log.warning("unreadable entries skipped %s page=%d entries=%s", self._claim, number, places)
         if not page.jobs:
             return self._end_without_jobs(number)
         self._kit.empty_pages.jobs_came()
         fresh = {job.identity: job for job in page.jobs if job.identity not in self._seen}
         if not fresh:
-            return "repeats"
+            return REPEATS
         self._seen.update(fresh)
         self._store(number, list(fresh.values()))
         # The board's total may shrink below the page that it has just shown.
@@ -216,14 +221,9 @@ class KeywordCrawl:
             ) from None
 
     def _store(self, number: int, jobs: list[Job]) -> None:
-        found_by = {
-            "keyword": self._claim.job,
-            "keyword_city": self._claim.city,
-            "page": number,
-            "fetched_at": self._time.now(),
-        }
+        city, now, keep_raw = self._claim.city, self._time.now(), self._kit.settings.keep_raw
         try:
-            self._kit.files.append([JobRecord.model_validate(job.model_dump() | found_by) for job in jobs])
+            self._kit.files.append([JobRecord.found(job, self._claim.job, city, number, now, keep_raw) for job in jobs])
         except OSError as error:
             raise OutputFailed(f"the jobs could not be written ({error}). Make room or correct the folder.") from error
         log.info("page stored %s page=%d jobs=%d", self._claim, number, len(jobs))

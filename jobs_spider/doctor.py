@@ -11,9 +11,11 @@ from typing import Any, Literal
 import requests
 import typer
 
+from jobs_spider.board import UnknownCity
 from jobs_spider.cities import TABLE, CityTable
+from jobs_spider.client import API_PATH
 from jobs_spider.cookies import Cookie, is_readable_by_others
-from jobs_spider.kinds import START_FILES, BoardKind, MissingBoard, kind_of
+from jobs_spider.kinds import START_FILES, BoardKind, kind_of
 from jobs_spider.settings import BoardSettings, SpiderSettings, WrongSetting
 
 Level = Literal["ok", "warn", "fail"]
@@ -23,6 +25,8 @@ SKEW_WARN_SECONDS = 5.0
 SKEW_FAIL_SECONDS = 300.0
 SPACE_WARN_BYTES = 1_000_000_000
 SPACE_FAIL_BYTES = 50_000_000
+MOST_LISTS = 200
+MOST_CITIES_SHOWN = 10
 
 Now = Callable[[], datetime]
 
@@ -56,10 +60,7 @@ def findings(source: str | None, base_url: str | None, now: Now) -> Iterator[Fin
     yield from service(settings, now)
     yield from folder(settings)
     for name in [source] if source else START_FILES:
-        try:
-            yield from board(kind_of(name), now())
-        except MissingBoard as missing:
-            yield Finding("fail" if source else "warn", name, str(missing))
+        yield from board(kind_of(name), settings, now())
 
 
 def service(settings: SpiderSettings, now: Now) -> Iterator[Finding]:
@@ -114,12 +115,8 @@ def space(free: int) -> Finding:
     return Finding(level, "disk", f"{free / 1e9:.1f} GB are free{'' if level == 'ok' else ': make room'}")
 
 
-def board(kind: BoardKind[Any], now: datetime) -> Iterator[Finding]:
-    try:
-        CityTable(kind.source)
-        yield Finding("ok", f"{kind.source} cities", f"{TABLE.name} can be read")
-    except (OSError, ValueError, LookupError) as error:
-        yield Finding("fail", f"{kind.source} cities", f"{TABLE} cannot be read ({type(error).__name__})")
+def board(kind: BoardKind[Any], spider: SpiderSettings, now: datetime) -> Iterator[Finding]:
+    yield cities(kind.source, spider)
     try:
         settings: BoardSettings = kind.settings.load()
         found = settings.cookies(kind.cookie_domain)
@@ -133,6 +130,53 @@ def board(kind: BoardKind[Any], now: datetime) -> Iterator[Finding]:
     if settings.cookie_file and is_readable_by_others(settings.cookie_file):
         told = f"other users of this machine can read it: chmod 600 {settings.cookie_file}"
         yield Finding("warn", f"{kind.source} cookie file", told)
+
+
+def cities(source: str, spider: SpiderSettings) -> Finding:
+    """Whether the city of each keyword of the service has a code."""
+    subject = f"{source} cities"
+    try:
+        table = CityTable(source)
+    except (OSError, ValueError, LookupError) as error:
+        return Finding("fail", subject, f"{TABLE} cannot be read ({type(error).__name__})")
+    try:
+        named = keyword_cities(source, spider)
+    except (requests.RequestException, ValueError, LookupError, TypeError):
+        return Finding("warn", subject, f"{TABLE.name} can be read; the service's keywords could not")
+    unknown = sorted(city for city in named if not _has_code(table, city))
+    if unknown:
+        shown = ", ".join(unknown[:MOST_CITIES_SHOWN]) + (" …" if len(unknown) > MOST_CITIES_SHOWN else "")
+        told = f"{len(unknown)} have no code in {TABLE.name}: {shown}. Their keywords will fail; correct them"
+        return Finding("fail", subject, told)
+    return Finding("ok", subject, f"all {len(named)} of the service's keywords are in {TABLE.name}")
+
+
+def _has_code(table: CityTable, city: str) -> bool:
+    try:
+        table.code(city)
+    except UnknownCity:
+        return False
+    return True
+
+
+def keyword_cities(source: str, spider: SpiderSettings) -> set[str]:
+    """The cities of the service's keywords; of the first 100,000, should there be more."""
+    named: set[str] = set()
+    query = {"source": source, "limit": "500"}
+    with requests.Session() as session:
+        for _ in range(MOST_LISTS):
+            answer = session.get(
+                str(spider.base_url).rstrip("/") + API_PATH,
+                params=query,
+                timeout=(spider.connect_timeout_seconds, spider.read_timeout_seconds),
+                allow_redirects=False,
+            )
+            listed = answer.json()["data"]
+            named |= {str(item["city"]) for item in listed["items"]}
+            if not listed["next_cursor"]:
+                break
+            query["cursor"] = listed["next_cursor"]
+    return named
 
 
 def cookies(source: str, found: list[Cookie], now: datetime) -> Finding:

@@ -18,10 +18,6 @@ START_FILES = {
 S = TypeVar("S", bound=BoardSettings)
 
 
-class MissingBoard(Exception):
-    """This installation lacks a board's module."""
-
-
 @dataclass(frozen=True)
 class BoardKind(Generic[S]):
     """What a board's start file says of it, as its constant `KIND`."""
@@ -33,9 +29,5 @@ class BoardKind(Generic[S]):
 
 
 def kind_of(source: str) -> BoardKind[Any]:
-    module = START_FILES[source]
-    try:
-        kind: BoardKind[Any] = importlib.import_module(module).KIND
-    except ModuleNotFoundError as error:
-        raise MissingBoard(f"the board {source} is not part of this installation ({error.name} is missing)") from None
+    kind: BoardKind[Any] = importlib.import_module(START_FILES[source]).KIND
     return kind

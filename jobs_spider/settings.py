@@ -6,7 +6,7 @@ board giving its own defaults.
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from jobs_spider.board import Answer, Page
 from jobs_spider.cookies import BadCookies, Cookie, is_header_text, read_cookie_file, read_header_line
 from jobs_spider.night import checked_hours
 
@@ -82,7 +83,13 @@ class SpiderSettings(Settings):
     base_url: AnyHttpUrl = Field(AnyHttpUrl("http://127.0.0.1:8000"), description="Address of the service.")
     output_dir: Path = Field(
         Path("data/jobs"),
-        description="Folder of the JSON Lines files. What a machine's spiders share goes into `spider` beside it.",
+        description="Folder of the job files. What a machine's spiders share goes into `spider` beside it.",
+    )
+    output_format: Literal["jsonl", "csv"] = Field(
+        "jsonl", description="Job files as JSON Lines, or as CSV that Excel opens (UTF-8 with BOM, formulas inert)."
+    )
+    keep_raw: bool = Field(
+        True, description="Keep the board's own entry beside each job, without fields of persons and sessions."
     )
     timezone: Annotated[str, AfterValidator(known_timezone)] = Field(
         "Asia/Shanghai",
@@ -156,6 +163,9 @@ class SpiderSettings(Settings):
 class BoardSettings(Settings):
     """What can be set for each board; a board's own class gives the defaults and the prefix."""
 
+    # What the board keeps back from somebody without a login; empty when it gives everything.
+    without_login: ClassVar[str] = ""
+
     fetch: Literal["requests", "browser"] = Field(
         "requests",
         description="How pages are fetched: by requests with the cookies below, or from the search page in a browser "
@@ -173,6 +183,7 @@ class BoardSettings(Settings):
         default_factory=dict, description="More headers, as a JSON object of texts; these win."
     )
     search_url: AnyHttpUrl = Field(description="Address of the board's search.")
+    search_page_url: AnyHttpUrl = Field(description="Address of the board's search page, for the browser way.")
     page_size: int = Field(ge=1, le=100, description="Jobs to ask for on a page.")
     page_limit: int = Field(ge=1, description="Pages to crawl of a keyword.")
     requests_per_minute: int = Field(
@@ -195,6 +206,10 @@ class BoardSettings(Settings):
         if not all(name and is_header_text(name + value) for name, value in headers.items()):
             raise ValueError("holds a header that cannot be sent")
         return headers
+
+    def read(self, answer: Answer, page: int) -> Page:
+        """The result page in an answer of the search, whichever way it came; raises a CrawlProblem."""
+        raise NotImplementedError
 
     def read_cookies(self, domain: str) -> dict[str, str]:
         """The operator's cookies by name; empty when none are given."""

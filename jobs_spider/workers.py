@@ -115,7 +115,7 @@ class Crew:
             client=KeywordClient(source, crawler_id, settings, time),
             pulse=KeywordClient(source, crawler_id, once, time),
             outbox=self._outbox(source, stable_name),
-            files=JobFiles(settings.output_dir, zone),
+            files=JobFiles(settings.output_dir, zone, settings.output_format),
             timekeeper=time,
             pacer=Pacer(time, settings),
             turns=Turns(time, ledger, Night(settings.night_hours, zone), zone, self._cool_down),

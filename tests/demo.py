@@ -54,7 +54,7 @@ class Demo:
             "SPIDER_OUTPUT_DIR": str(self.folder / "jobs"),
             "SPIDER_PAUSE_MIN_SECONDS": "0.6",
             "SPIDER_PAUSE_MAX_SECONDS": "1.0",
-            "BOSS_SEARCH_URL": self.board.boss_url,
+            "BOSS_SEARCH_URL": self.board.search_url("boss"),
             "BOSS_REQUESTS_PER_MINUTE": "6000",
             "BOSS_PAGE_LIMIT": str(PAGES),
         }

@@ -5,13 +5,15 @@
 In tests: `with StandIn() as board:`. While it runs: `POST /_control/faults` with one fault or a list of them adds,
 `GET` shows and `DELETE` clears; `PATCH /_control/shape` with {"pages": 2} changes what the board holds. A browser finds
 the boards' search pages too (`tests/stand_in_pages.py`); `POST /_control/person` passes the check that they show.
-A further board is a class like `Boss` in `tests/stand_in_boss.py`, listed in `BOARDS`.
+Each board is a class of its own (`tests/stand_in_boss.py`, `…_qcwy.py`, `…_zhilian.py`).
 """
 
 import argparse
+import gzip
 import json
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -22,10 +24,14 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from tests.stand_in_boss import Boss, Reply, Shape, Visit
-from tests.stand_in_pages import PERSON_PATH, Pages
+from tests.stand_in_board import Board, Reply, Shape, Visit
+from tests.stand_in_boss import BOSS
+from tests.stand_in_pages import PERSON_PATH, SEARCH_PAGES, Pages
+from tests.stand_in_qcwy import Qcwy
+from tests.stand_in_zhilian import Zhilian
 
-BOARDS: dict[str, Boss] = {"/wapi/zpgeek/search/joblist.json": Boss()}
+BOARDS: dict[str, Board] = {board.path: board for board in (BOSS, Qcwy(), Zhilian())}
+BY_SOURCE: dict[str, Board] = {board.source: board for board in BOARDS.values()}
 TRANSPORT_FAULTS = (
     "slow",
     "reset",
@@ -42,6 +48,7 @@ class Fault:
     """What goes wrong, for which requests (None: any), and how often (None: for ever)."""
 
     kind: str
+    board: str | None = None
     city: str | None = None
     keyword: str | None = None
     page: int | None = None
@@ -54,8 +61,8 @@ class Fault:
             raise ValueError(f"unknown fault {self.kind!r}; known: {', '.join(known)}")
 
     def strikes(self, visit: Visit) -> bool:
-        asked = (visit.city, visit.keyword, visit.page)
-        wanted = (self.city, self.keyword, self.page)
+        asked = (visit.board, visit.city, visit.keyword, visit.page)
+        wanted = (self.board, self.city, self.keyword, self.page)
         return self.times != 0 and all(want in (None, is_) for want, is_ in zip(wanted, asked, strict=True))
 
 
@@ -78,10 +85,8 @@ class StandIn:
         self._delay = delay
         self._lock = threading.Lock()
         self._log = log.open("a", encoding="utf-8") if log else None
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {"stand_in": self}))
+        self._server = Server(("127.0.0.1", port), type("Bound", (Handler,), {"stand_in": self}))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self.boss_url = self.url + next(iter(BOARDS))
-        self.boss_page_url = self.url + "/web/geek/jobs"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -92,6 +97,12 @@ class StandIn:
         self._server.server_close()
         if self._log:
             self._log.close()
+
+    def search_url(self, source: str) -> str:
+        return self.url + BY_SOURCE[source].path
+
+    def page_url(self, source: str) -> str:
+        return self.url + SEARCH_PAGES[source].path
 
     def add_fault(self, fault: Fault) -> None:
         with self._lock:
@@ -131,6 +142,16 @@ class StandIn:
         return fault
 
 
+class Server(ThreadingHTTPServer):
+    """Quiet about clients that are killed while they wait: that is what it is there for."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection. The class attribute is set by the server that it is bound to."""
 
@@ -142,8 +163,7 @@ class Handler(BaseHTTPRequestHandler):
         if address.path == "/_control/faults":
             self._send_json(self.stand_in.faults())
         elif board := BOARDS.get(address.path):
-            query = parse_qs(address.query, keep_blank_values=True)
-            self._answer(board, board.visit({name: values[0] for name, values in query.items()}))
+            self._search(board, address.query)
         elif address.path == PERSON_PATH:
             self._send_json({"passed": self.stand_in.pages.person_came})
         else:
@@ -153,6 +173,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == PERSON_PATH:
             self.stand_in.pages.person_came = True
             self._send_json({"passed": True})
+            return
+        address = urlsplit(self.path)
+        if board := BOARDS.get(address.path):
+            self._search(board, address.query)
             return
         given = self._read_json()
         try:
@@ -172,7 +196,15 @@ class Handler(BaseHTTPRequestHandler):
         self.stand_in.clear_faults()
         self._send_json([])
 
-    def _answer(self, board: Boss, visit: Visit) -> None:
+    def _search(self, board: Board, query: str) -> None:
+        body = self._read_body()
+        if self.command != board.method:
+            self._send(Reply(405, b""))
+            return
+        names = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+        self._answer(board, board.visit(names, body))
+
+    def _answer(self, board: Board, visit: Visit) -> None:
         fault = self.stand_in.admit(visit)
         kind = fault.kind if fault else "ok"
         if fault and kind == "slow":
@@ -191,7 +223,10 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _read_json(self) -> Any:
-        return json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        return json.loads(self._read_body())
+
+    def _read_body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
     def _send_json(self, content: object, status: int = 200) -> None:
         self._send(Reply(status, json.dumps(content, ensure_ascii=False).encode()))
@@ -200,11 +235,15 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.content_type)
-            self.send_header("Content-Length", str(len(reply.body)))
+            body = reply.body
+            if "gzip" in self.headers.get("Accept-Encoding", ""):
+                body = gzip.compress(body)
+                self.send_header("Content-Encoding", "gzip")
+            self.send_header("Content-Length", str(len(body)))
             if reply.location:
                 self.send_header("Location", reply.location)
             self.end_headers()
-            self.wfile.write(reply.body)
+            self.wfile.write(body)
         except ConnectionError:
             # The client was killed while it waited; that is what it is there for.
             self.close_connection = True

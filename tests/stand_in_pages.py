@@ -4,7 +4,9 @@ Boss's list grows as one scrolls; 51job and Zhaopin have buttons. Where the API 
 a login, in which it stays until «a person» comes (`POST /_control/person`); then it leads back, as at the boards.
 """
 
-from tests.stand_in_boss import Reply
+from dataclasses import dataclass
+
+from tests.stand_in_board import Reply, as_html
 
 PERSON_PATH = "/_control/person"
 
@@ -32,7 +34,8 @@ async function show(number) {
   const answer = await ask(number);
   if (answer.redirected) return leave(answer.url);
   if (!answer.ok) return;
-  const shown = read(await answer.json(), number);
+  const isText = (answer.headers.get("Content-Type") || "").startsWith("text/html");
+  const shown = isText ? refused(await answer.text()) : read(await answer.json());
   if (!shown) return;
   [page, more, busy] = [number, shown.more, false];
   shown.titles.forEach(title => document.getElementById("jobs").append(
@@ -55,11 +58,51 @@ function ask(number) {
   const query = {scene: 1, query: asked.get("query"), city: asked.get("city"), page: number, pageSize: 15};
   return fetch("/wapi/zpgeek/search/joblist.json?" + new URLSearchParams(query));
 }
+function refused() { return leave("/web/user/safe/verify-slider"); }
 function read(content) {
   if (content.code === 36) return cover("geetest_panel");
   if (content.code === 7) return leave("/web/user/?ka=header-login");
   if (content.code !== 0) return leave("/web/user/safe/verify-slider");
   return {titles: content.zpData.jobList.map(job => job.jobName), more: content.zpData.hasMore};
+}
+"""
+
+BUTTON = """
+const button = Object.assign(document.createElement("button"), {className: NAME, textContent: "下一页"});
+button.disabled = true;
+document.body.append(Object.assign(document.createElement("div"), {className: "el-pagination"}));
+document.querySelector(".el-pagination").append(button);
+button.onclick = () => show(page + 1);
+function turned() { button.disabled = !more; }
+"""
+QCWY = """
+function ask(number) {
+  const query = {keyword: asked.get("keyword"), jobArea: asked.get("jobArea"), pageNum: number, pageSize: 20};
+  return fetch("/api/job/search-pc?" + new URLSearchParams(query));
+}
+function refused(text) {
+  return text.includes("login.51job.com") ? leave("/login.51job.com/login.php") : cover("waf-nc-title");
+}
+function read(content) {
+  if (content.status === "1002") return leave("/login.51job.com/login.php");
+  if (content.status !== "1") return cover("nc_bg");
+  const job = content.resultbody.job;
+  return {titles: job.items.map(item => item.jobName), more: (page + 1) * job.items.length < job.totalCount};
+}
+"""
+ZHILIAN = """
+function ask(number) {
+  const body = {S_SOU_FULL_INDEX: asked.get("kw"), S_SOU_WORK_CITY: asked.get("jl"), pageSize: 20, pageIndex: number};
+  return fetch("/c/i/search/positions", {
+    method: "POST", headers: {"Content-Type": "application/json;charset=UTF-8"}, body: JSON.stringify(body)});
+}
+function refused(text) {
+  return text.includes("passport.zhaopin.com") ? leave("/passport.zhaopin.com/login") : cover("geetest_panel");
+}
+function read(content) {
+  if (content.code === 401) return leave("/passport.zhaopin.com/login");
+  if (content.code !== 200 || content.data.isVerification) return cover("geetest_panel");
+  return {titles: content.data.list.map(item => item.name || "广告"), more: !content.data.isEndPage};
 }
 """
 
@@ -73,7 +116,21 @@ if (back) setInterval(async () => {
 </script></html>
 """
 
-SEARCH_PAGES = {"/web/geek/jobs": WATERFALL + BOSS}
+
+@dataclass(frozen=True)
+class SearchPage:
+    """Where a board's search page is, and what its script does."""
+
+    path: str
+    script: str
+
+
+SEARCH_PAGES = {
+    "boss": SearchPage("/web/geek/jobs", WATERFALL + BOSS),
+    "qcwy": SearchPage("/pc/search", BUTTON.replace("NAME", '"btn-next"') + QCWY),
+    "zhilian": SearchPage("/sou/", BUTTON.replace("NAME", '"soupager__btn"') + ZHILIAN),
+}
+SCRIPTS = {page.path: page.script for page in SEARCH_PAGES.values()}
 
 
 class Pages:
@@ -83,7 +140,6 @@ class Pages:
         self.person_came = False
 
     def reply(self, path: str) -> Reply:
-        script = SEARCH_PAGES.get(path)
+        script = SCRIPTS.get(path)
         # Any other address is a check or a login: also what a client sees that follows a redirect to one.
-        text = SEARCH.replace("SCRIPT", script) if script else AWAY
-        return Reply(200, text.encode(), "text/html; charset=utf-8")
+        return as_html(SEARCH.replace("SCRIPT", script) if script else AWAY)

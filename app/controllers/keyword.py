@@ -117,11 +117,11 @@ async def report_crawl_complete(
     """
     held, who = _held(reporter, at, rules)
     values: Parameters
+    message = error_message[:ERROR_MESSAGE_LENGTH]
     if outcome is Outcome.COMPLETED:
-        statement, values = sql.COMPLETE, (at.now, at.now)
+        statement, values = sql.COMPLETE, (message, at.now, at.now)
     else:
         retry_at = at.now + rules.retry_backoff
-        message = error_message[:ERROR_MESSAGE_LENGTH]
         statement, values = sql.FAIL, (rules.max_retries, at.tomorrow, retry_at, message, at.now, at.now)
     if await execute(statement.format(table=table_of(source), held=held), (*values, keyword_id, *who)):
         # Not `_own_row`: the next spider may have claimed the keyword already.

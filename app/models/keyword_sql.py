@@ -93,7 +93,7 @@ UPDATE {table} SET lease_expires_at = ?, updated_at = ? WHERE crawler_id = ? AND
 
 COMPLETE = """
 UPDATE {table} SET
-  retry_count = retry_count - (crawl_status = 'failed'), error_message = '', retry_at = NULL, lease_expires_at = NULL,
+  retry_count = retry_count - (crawl_status = 'failed'), error_message = ?, retry_at = NULL, lease_expires_at = NULL,
   crawl_started_at = COALESCE(crawl_started_at, last_requested_at), crawl_finished_at = ?, updated_at = ?,
   crawl_status = 'completed'
 WHERE id = ? AND {held}

@@ -1,6 +1,5 @@
 """The Boss spider: how a page is asked for, and the start file (`python jobs_spider/boss/boos_api.py`)."""
 
-import logging
 import sys
 from pathlib import Path
 from urllib.parse import urlencode
@@ -13,18 +12,15 @@ import typer
 from pydantic import AnyHttpUrl, Field
 from pydantic_settings import SettingsConfigDict
 
-from jobs_spider.board import Answer, Page, Search
+from jobs_spider.board import Answer, Page
 from jobs_spider.board_session import BoardSession
 from jobs_spider.boss.answers import MOST_PAGES, SOURCE, read_page
 from jobs_spider.boss.browser import BossSearchPage
-from jobs_spider.browser_search import search_in_browser
-from jobs_spider.cities import CityTable
 from jobs_spider.command import EXIT_CODES, BaseUrl, MaxKeywords, Once, Workers, crawl_board
 from jobs_spider.kinds import BoardKind
+from jobs_spider.search_board import SearchBoard
 from jobs_spider.settings import BoardSettings, SpiderSettings
 from jobs_spider.timekeeper import Timekeeper
-
-log = logging.getLogger(__name__)
 
 COOKIE_DOMAIN = "zhipin.com"
 REFERER = "https://www.zhipin.com/web/geek/jobs"
@@ -34,6 +30,7 @@ class BossSettings(BoardSettings):
     """What can be set for Boss."""
 
     model_config = SettingsConfigDict(env_prefix="BOSS_")
+    without_login = "Boss hides the salaries, and soon everything"
 
     search_url: AnyHttpUrl = Field(
         AnyHttpUrl("https://www.zhipin.com/wapi/zpgeek/search/joblist.json"), description="Address of Boss's search."
@@ -46,42 +43,25 @@ class BossSettings(BoardSettings):
         3, ge=1, le=MOST_PAGES, description="Pages to crawl of a keyword; Boss shows no more than 10."
     )
 
-    def read(self, answer: Answer) -> Page:
+    def read(self, answer: Answer, page: int) -> Page:
         """The page in an answer of the search, whichever way it came."""
         return read_page(answer, self.page_size)
 
 
-class BossBoard:
+class BossBoard(SearchBoard[BossSettings]):
     """Boss as the loop sees it."""
 
-    source = SOURCE
-
     def __init__(self, settings: BossSettings, spider: SpiderSettings, timekeeper: Timekeeper) -> None:
-        self.page_limit = settings.page_limit
-        self._cities = CityTable(SOURCE)
-        self._search: Search
-        if settings.fetch == "browser":
-            search_page = BossSearchPage(str(settings.search_page_url), str(settings.search_url))
-            self._search = search_in_browser(search_page, settings.read, spider, timekeeper)
-        else:
-            self._search = RequestSearch(settings, spider)
-
-    def fetch_page(self, city: str, job: str, page: int) -> Page:
-        return self._search.page(self._cities.code(city), job, page)
-
-    def close(self) -> None:
-        self._search.close()
+        search_page = BossSearchPage(str(settings.search_page_url), str(settings.search_url))
+        super().__init__(search_page, RequestSearch, settings, spider, timekeeper)
 
 
 class RequestSearch:
     """Boss's search, asked by requests of our own."""
 
-    def __init__(self, settings: BossSettings, spider: SpiderSettings) -> None:
+    def __init__(self, settings: BossSettings, spider: SpiderSettings, _timekeeper: Timekeeper) -> None:
         self._settings = settings
-        cookies = settings.read_cookies(COOKIE_DOMAIN)
-        if not cookies:
-            log.warning("no cookies are set (BOSS_COOKIE, BOSS_COOKIE_FILE): Boss hides the salaries without a login")
-        self._session = BoardSession(settings, spider, cookies)
+        self._session = BoardSession(settings, spider, settings.read_cookies(COOKIE_DOMAIN))
 
     def page(self, city_code: str, job: str, number: int) -> Page:
         search = {"query": job, "city": city_code}
@@ -95,7 +75,7 @@ class RequestSearch:
                 "X-Requested-With": "XMLHttpRequest",
             },
         )
-        return self._settings.read(answer)
+        return self._settings.read(answer, number)
 
     def close(self) -> None:
         self._session.close()

@@ -48,7 +48,7 @@ class Scene:
             "SPIDER_OUTPUT_DIR": str(self.folder / "jobs"),
             "SPIDER_PAUSE_MIN_SECONDS": "0",
             "SPIDER_PAUSE_MAX_SECONDS": "0",
-            "BOSS_SEARCH_URL": self.board.boss_url,
+            "BOSS_SEARCH_URL": self.board.search_url("boss"),
             "BOSS_REQUESTS_PER_MINUTE": "6000",
             **({"SPIDER_ID": spider_id} if spider_id else {}),
             **settings,

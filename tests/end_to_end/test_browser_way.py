@@ -26,7 +26,7 @@ class BrowserScene(Scene):
     """Spiders that fetch in a browser."""
 
     def way(self, **browser: str) -> dict[str, str]:
-        return {"BOSS_FETCH": "browser", "BOSS_SEARCH_PAGE_URL": self.board.boss_page_url, **browser}
+        return {"BOSS_FETCH": "browser", "BOSS_SEARCH_PAGE_URL": self.board.page_url("boss"), **browser}
 
     def stored(self) -> list[dict[str, Any]]:
         """What was stored, without the time; and the files are gone."""

@@ -10,7 +10,9 @@ from pydantic_settings import BaseSettings
 
 from app.core.settings import Settings
 from jobs_spider.boss.boos_api import BossSettings
+from jobs_spider.qcwy.qcwy import QcwySettings
 from jobs_spider.settings import BrowserSettings, SpiderSettings
+from jobs_spider.zhilian.zhilian_single import ZhilianSettings
 
 HEAD = """\
 # Every setting, with its default. Copy this file to `.env` and change what you need; the environment wins over it.
@@ -21,6 +23,8 @@ SECTIONS: dict[str, type[BaseSettings]] = {
     "Spiders of all boards": SpiderSettings,
     "The browser that spiders may fetch pages with": BrowserSettings,
     "The Boss spider": BossSettings,
+    "The 51job spider": QcwySettings,
+    "The Zhaopin spider": ZhilianSettings,
 }
 
 

@@ -82,7 +82,7 @@ def kit(board: StandIn, service: Service, quick_time: QuickTime) -> MakeKit:
     def make(page_limit: int = 3, pages_per_day: int = 0, requests_per_minute: int = 6000, **settings: Any) -> Kit:
         spider = SpiderSettings.load(**{"base_url": service.url, "service_retries": 1, **settings})
         boss = BossSettings.load(
-            search_url=board.boss_url,
+            search_url=board.search_url("boss"),
             page_size=4,
             page_limit=page_limit,
             pages_per_day=pages_per_day,

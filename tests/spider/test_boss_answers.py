@@ -56,7 +56,7 @@ def read(answer: Answer) -> Page:
 )
 def test_a_saved_page_is_read(sample: str, job_count: int, has_more: bool, total_pages: int | None) -> None:
     page = read(answer_of(sample))
-    assert (len(page.jobs), page.has_more, page.total_pages, page.bad_items) == (job_count, has_more, total_pages, 0)
+    assert (len(page.jobs), page.has_more, page.total_pages, page.bad_items) == (job_count, has_more, total_pages, ())
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_what_cannot_be_read_is_a_changed_shape_and_never_no_jobs(body: bytes) -
 
 def test_a_job_is_read_with_its_fields() -> None:
     (job,) = read(answer_of("boss_1")).jobs
-    assert job.model_dump() == {
+    assert job.model_dump(exclude={"raw"}) == {
         "source": "boss",
         "job_id": "0000aaaa00010000001XN-2NS_GF01",
         "title": "机械臂算法专家",
@@ -195,6 +195,7 @@ def test_a_job_is_read_with_its_fields() -> None:
         "experience": "经验不限",
         "degree": "硕士",
         "tags": ("经验不限", "硕士", "C/C++", "融合感知算法", "SLAM算法", "Python"),
+        "published_at": None,
         "company_size": "100-499人",
         "company_industry": "计算机软件",
         "company_stage": "C轮",
@@ -219,7 +220,7 @@ def test_a_job_without_an_id_is_kept_without_a_link() -> None:
 
 def test_bad_entries_are_counted_and_the_others_kept() -> None:
     page = read(listed(None, {}, entry(3)))
-    assert ([job.job_id for job in page.jobs], page.bad_items) == (["id-3~"], 2)
+    assert ([job.job_id for job in page.jobs], page.bad_items) == (["id-3~"], (1, 2))
 
 
 def test_half_an_emoji_is_replaced_and_the_job_kept() -> None:

@@ -108,11 +108,6 @@ def test_a_cookie_that_the_board_renews_is_sent_only_in_its_new_form(recording: 
     ]
 
 
-def test_missing_cookies_are_told_at_the_start(recording: Recording, caplog: pytest.LogCaptureFixture) -> None:
-    board(recording)
-    assert "BOSS_COOKIE_FILE" in caplog.text
-
-
 def test_a_board_that_is_not_there_is_unreachable() -> None:
     gone = Recording()
     gone.server.server_close()

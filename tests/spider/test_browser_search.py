@@ -87,7 +87,7 @@ class Scene:
             self.window, BOSS, self.read, time, BrowserSettings.load(**settings), SpiderSettings.load()
         )
 
-    def read(self, answer: Answer) -> Page:
+    def read(self, answer: Answer, _number: int) -> Page:
         return read_page(answer, 15)
 
     def ids(self, number: int, job: str = "Python") -> list[str]:

@@ -35,7 +35,7 @@ def boss(board: StandIn, chromium: str, monkeypatch: pytest.MonkeyPatch) -> Iter
         for name, value in {"cdp_url": chromium, **browser}.items():
             monkeypatch.setenv(f"BROWSER_{name.upper()}", str(value))
         settings = BossSettings.load(
-            fetch=fetch, search_url=board.boss_url, search_page_url=board.boss_page_url, page_size=4
+            fetch=fetch, search_url=board.search_url("boss"), search_page_url=board.page_url("boss"), page_size=4
         )
         boards.append(BossBoard(settings, SpiderSettings.load(pause_min_seconds=0, pause_max_seconds=0), Timekeeper()))
         return boards[-1]
@@ -110,8 +110,10 @@ def test_a_request_that_fails_in_the_page_is_unreachable(boss: MakeBoard, board:
         boss().fetch_page("上海", "Go", 1)
 
 
-def test_a_search_page_that_is_not_there_is_unreachable(boss: MakeBoard, board: StandIn) -> None:
-    board.boss_page_url = f"http://127.0.0.1:{free_port()}/web/geek/jobs"
+def test_a_search_page_that_is_not_there_is_unreachable(
+    boss: MakeBoard, board: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "page_url", lambda _source: f"http://127.0.0.1:{free_port()}/web/geek/jobs")
     with pytest.raises(Unreachable, match="net::ERR_CONNECTION_REFUSED"):
         boss().fetch_page("上海", "Go", 1)
 

@@ -104,7 +104,7 @@ def test_bad_entries_do_not_lose_the_page(
     board.add_fault(Fault("bad_items", page=1))
     crawl(kit(page_limit=1))
     assert outcome(keyword) == ("completed", 1, 4)
-    assert "unreadable entries skipped keyword=1 city='上海' job='Python' page=1 entries=2" in caplog.text
+    assert "unreadable entries skipped keyword=1 city='上海' job='Python' page=1 entries=1,2" in caplog.text
 
 
 def test_pages_are_asked_for_with_a_polite_pause_between_them(

@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from typer.testing import CliRunner
@@ -15,20 +16,30 @@ from typer.testing import CliRunner
 from jobs_spider import cities, doctor
 from jobs_spider.__main__ import app
 from jobs_spider.doctor import Finding, clock, findings, space
-from jobs_spider.kinds import START_FILES
 
 NOW = datetime(2026, 3, 1, 18, 0, tzinfo=UTC)
 DATE = "Sun, 01 Mar 2026 18:00:00 GMT"
 
 
 @contextmanager
-def probes(alive: int = 200, ready: int = 200, date: str | None = DATE) -> Iterator[str]:
+def probes(
+    alive: int = 200, ready: int = 200, date: str | None = DATE, cities_of_keywords: Sequence[str] = ("上海", "北京市")
+) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            address = urlsplit(self.path)
+            body = b""
+            if address.path == "/api/v1/keyword":
+                # A page of one keyword each, so that the cursor is needed.
+                place = int(parse_qs(address.query).get("cursor", ["0"])[0])
+                items = [{"city": city} for city in cities_of_keywords[place : place + 1]]
+                more = str(place + 1) if place + 1 < len(cities_of_keywords) else None
+                body = json.dumps({"data": {"items": items, "next_cursor": more}}).encode()
             self.send_response_only(alive if self.path == "/livez" else ready)
             self.send_header("Date", date or self.date_time_string())
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
+            self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
             """Quiet."""
@@ -167,12 +178,15 @@ def test_a_city_table_that_cannot_be_read(examine: Examine, monkeypatch: pytest.
     assert examine()["boss cities"].level == "fail"
 
 
-def test_a_missing_board_is_a_failure_only_when_it_is_asked_for(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(START_FILES, "qcwy", "jobs_spider.nowhere")
-    assert examine(source="qcwy")["qcwy"].level == "fail"
-    assert examine(source=None)["qcwy"].level == "warn"
+def test_a_keyword_whose_city_has_no_code_is_told_before_it_fails() -> None:
+    with probes(cities_of_keywords=["上海", "哥谭", "昆山"]) as url:
+        (found,) = [finding for finding in findings("boss", url, lambda: NOW) if finding.subject == "boss cities"]
+    assert found.level == "fail"
+    assert "2 have no code in city_codes.csv: 哥谭, 昆山" in found.told
+
+
+def test_a_service_that_shows_no_keywords_leaves_the_table_to_itself(examine: Examine) -> None:
+    assert examine(base_url="http://127.0.0.1:1")["boss cities"].level == "warn"
 
 
 @pytest.mark.parametrize(("ready", "code"), [(200, 0), (503, 1)])

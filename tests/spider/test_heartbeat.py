@@ -10,7 +10,7 @@ from jobs_spider.heartbeat import Heartbeat
 from tests.spider.conftest import MakeKit, crawl
 from tests.spider.service import Scripted, Service
 from tests.stand_in import Fault, StandIn
-from tests.stand_in_boss import Visit
+from tests.stand_in_board import Visit
 
 SOON = 0.001
 

@@ -24,7 +24,7 @@ def web() -> Iterator[requests.Session]:
 
 def ask(web: requests.Session, board: StandIn, page: int = 1, keyword: str = "C++", city: str = "101020100") -> Any:
     query: dict[str, str] = {"query": keyword, "city": city, "page": str(page)}
-    return web.get(board.boss_url, params=query, timeout=10).json()
+    return web.get(board.search_url("boss"), params=query, timeout=10).json()
 
 
 def listed(answer: Any) -> list[str]:
@@ -84,7 +84,7 @@ def test_the_shape_is_switched_while_it_runs(web: requests.Session, board: Stand
 def test_the_check_page_of_a_redirect_is_there(web: requests.Session, board: StandIn) -> None:
     board.add_fault(Fault("security_check"))
     query = {"query": "C++", "city": "101020100"}
-    answer = web.get(board.boss_url, params=query, timeout=10)
+    answer = web.get(board.search_url("boss"), params=query, timeout=10)
     assert "security-check.html" in answer.url
     assert answer.text.startswith("<!DOCTYPE html>")
 

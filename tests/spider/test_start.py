@@ -14,15 +14,13 @@ from queue import Queue
 import pytest
 from typer.testing import CliRunner
 
-from jobs_spider.__main__ import app as command
 from jobs_spider.boss.boos_api import app
 from jobs_spider.command import STOP_SIGNALS, stop_on_signals
-from jobs_spider.kinds import START_FILES
 from jobs_spider.timekeeper import Timekeeper
 from jobs_spider.workers import new_crawler_id
 from tests.spider.service import Scripted, Service
 from tests.stand_in import Fault, StandIn
-from tests.stand_in_boss import Visit
+from tests.stand_in_board import Visit
 
 ROOT = Path(__file__).parents[2]
 AS_FILE = ["jobs_spider/boss/boos_api.py"]
@@ -50,7 +48,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, board: StandIn, service: Servi
         "SPIDER_OUTPUT_DIR": str(tmp_path / "jobs"),
         "SPIDER_PAUSE_MIN_SECONDS": "0",
         "SPIDER_PAUSE_MAX_SECONDS": "0",
-        "BOSS_SEARCH_URL": board.boss_url,
+        "BOSS_SEARCH_URL": board.search_url("boss"),
         "BOSS_COOKIE": "wt2=s3cret",
         "BOSS_REQUESTS_PER_MINUTE": "6000",
     }
@@ -226,15 +224,6 @@ def test_crawler_ids_differ_and_fit_the_service() -> None:
     ids = {new_crawler_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(re.fullmatch(r"[A-Za-z0-9_.:@-]{1,64}", crawler_id) for crawler_id in ids)
-
-
-@pytest.mark.parametrize("name", ["boss", "qcwy", "zhilian"])
-def test_a_board_that_is_not_installed_is_one_line_and_exit_code_2(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setitem(START_FILES, name, f"jobs_spider.nowhere.{name}")
-    result = CliRunner().invoke(command, [name])
-    assert result.exit_code == 2
-    missing = f"the board {name} is not part of this installation (jobs_spider.nowhere is missing)\n"
-    assert result.stderr == missing
 
 
 @pytest.mark.usefixtures("surroundings")

@@ -23,7 +23,7 @@ from tests.stand_in import Fault, StandIn
 def crew(board: StandIn, service: Service, quick_time: QuickTime, monkeypatch: pytest.MonkeyPatch) -> Crew:
     monkeypatch.setenv("SPIDER_ID", "spider-7")
     monkeypatch.setenv("SPIDER_BASE_URL", service.url)
-    boss = BossSettings.load(search_url=board.boss_url, page_size=4, requests_per_minute=6000)
+    boss = BossSettings.load(search_url=board.search_url("boss"), page_size=4, requests_per_minute=6000)
     return Crew(KIND, boss, SpiderSettings.load(), quick_time)
 
 
