@@ -169,11 +169,18 @@ class KeywordCrawl:
             return REPEATS
         self._seen.update(fresh)
         self._store(number, list(fresh.values()))
-        # The board's total may shrink below the page that it has just shown.
-        total_pages = max(page.total_pages, number) if page.total_pages else None
+        total_pages = self._believable_total(page, number)
         self._reports.add(PageReport(number, total_pages, len(fresh)))
         self._view.page_done(number, total_pages, len(fresh))
-        return self._end_at(number, page.total_pages) if page.has_more else "last page"
+        return self._end_at(number, None) if page.has_more else "last page"
+
+    def _believable_total(self, page: Page, number: int) -> int | None:
+        """The board's total, unless it has shrunk below what the board itself shows: a resume would end too early."""
+        if page.total_pages is None:
+            return None
+        if page.has_more:
+            return page.total_pages if page.total_pages > number else None
+        return max(page.total_pages, number)
 
     def _end_without_jobs(self, number: int) -> str:
         if number > 1:

@@ -140,11 +140,14 @@ def read_entries(entries: Sequence[object], read_job: Callable[[dict[str, Any]],
 def counted_page(read: Entries, size: int, page: int, page_size: int, total: int | None, most_pages: int) -> Page:
     """A page of a board that counts its hits; `size` is how many entries the page really has.
 
-    A page that is not full although more are there tells that the board's pages are smaller than asked for.
+    A page of another size than its place in the count gives it tells that the board's pages are not of the size asked
+    for. Doubts cost one more request, for a page past the end; too early an end would cost jobs.
     """
     if total is None:
         return Page(read.jobs, read.bad, has_more=size > 0, total_pages=None)
-    real_size = size if 0 < size < page_size and (page - 1) * page_size + size < total else page_size
+    size = min(size, page_size)
+    due = max(0, min(page_size, total - (page - 1) * page_size))
+    real_size = page_size if size == due else size
     total_pages = min(most_pages, math.ceil(total / real_size))
     return Page(read.jobs, read.bad, has_more=page < total_pages, total_pages=total_pages)
 

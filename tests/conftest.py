@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests import mariadb
+from tests.scene import Scene
+from tests.service_process import running_service
+from tests.stand_in import StandIn
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,3 +29,12 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
             yield url
     else:
         yield f"sqlite://{tmp_path / 'jobdata.sqlite3'}"
+
+
+@pytest.fixture
+def scene(empty_database: str, tmp_path: Path) -> Iterator[Scene]:
+    """A running service and the stand-in for the boards."""
+    with StandIn() as board, running_service(empty_database, tmp_path / "service.log") as service:
+        scene = Scene(service, board, tmp_path)
+        yield scene
+        scene.end()

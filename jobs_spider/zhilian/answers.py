@@ -85,7 +85,7 @@ def read_page(answer: Answer, page: int, page_size: int) -> Page:
         return nothing_here(page, page_size, total)
     read = counted_page(read_entries(jobs, read_job), len(entries), page, page_size, total, MOST_PAGES)
     if whole_number(data.get("isEndPage")):
-        return Page(read.jobs, read.bad_items, has_more=False, total_pages=read.total_pages)
+        return Page(read.jobs, read.bad_items, has_more=False, total_pages=page)
     return read
 
 

@@ -7,11 +7,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.end_to_end.test_boss_spider import PATIENCE_SECONDS, Scene, scene
+from tests.scene import PATIENCE_SECONDS, Scene
 from tests.service_process import ROOT, running_service
 from tests.stand_in import Fault
-
-__all__ = ["scene"]
 
 
 def owed_pages(folder: Path) -> list[int]:

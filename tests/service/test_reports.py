@@ -93,6 +93,14 @@ async def test_a_completed_keyword_rests_for_the_day(api: Api, clock: MovableTim
     assert await api.look() == []
 
 
+async def test_a_completion_may_say_what_was_odd_about_its_end(api: Api) -> None:
+    await api.add("python")
+    claim = await api.claim()
+    await api.complete(claim, message="repeats: page 2 brought nothing new")
+    assert (await api.keyword(claim["id"]))["error_message"] == "repeats: page 2 brought nothing new"
+    assert (await api.stats())["crawl_status"]["failed"] == 0
+
+
 async def test_completion_reported_again_changes_nothing(api: Api, clock: MovableTime) -> None:
     await api.add("python")
     claim = await api.claim()

@@ -108,6 +108,8 @@ def test_both_spellings_of_the_count_are_read() -> None:
         (5000, 20, 50, 20, False, 50),
         # Asked for 50 and given 20: the real size counts.
         (637, 20, 2, 50, True, 32),
+        (637, 20, 20, 50, True, 32),
+        (15, 5, 2, 20, True, 3),
         (3, 3, 1, 20, False, 1),
         (None, 20, 7, 20, True, None),
         ("many", 1, 1, 20, True, None),

@@ -131,8 +131,8 @@ def test_id_and_title_may_stand_deep_within() -> None:
 @pytest.mark.parametrize(
     ("count", "end", "page", "has_more", "pages"),
     [
-        (100, 0, 1, True, 5), (100, 0, 5, False, 5), (100, 1, 2, False, 5), ("100", "0", 4, True, 5),
-        (5000, 0, 49, True, 50), (5000, 0, 50, False, 50), (None, 0, 3, True, None), (None, 1, 3, False, None),
+        (100, 0, 1, True, 5), (100, 0, 5, False, 5), (100, 1, 2, False, 2), ("100", "0", 4, True, 5),
+        (5000, 0, 49, True, 50), (5000, 0, 50, False, 50), (None, 0, 3, True, None), (None, 1, 3, False, 3),
     ],
 )  # fmt: skip
 def test_the_first_sign_of_an_end_counts(
