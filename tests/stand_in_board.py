@@ -67,6 +67,7 @@ class Board:
         self._odd_answers: dict[str, Callable[[Visit, Shape], Reply]] = {
             "shrinking_totals": self._with_shrinking_total,
             "repeat_page": self._first_page_again,
+            "shifted_list": self._shifted,
             "empty": lambda visit, shape: as_json(self.answer(visit, [], Shape(0, shape.page_size))),
             "bad_items": self._with_bad_items,
             "changed_shape": self._changed,
@@ -117,6 +118,12 @@ class Board:
     def _first_page_again(self, visit: Visit, shape: Shape) -> Reply:
         more = replace(shape, pages=max(shape.pages, visit.page + 1))
         return as_json(self.answer(visit, self.jobs(replace(visit, page=1), shape), more))
+
+    def _shifted(self, visit: Visit, shape: Shape) -> Reply:
+        # New jobs came in at the top meanwhile, so that half of the page before comes again.
+        before = self.jobs(replace(visit, page=visit.page - 1), shape)
+        half = len(before) // 2
+        return as_json(self.answer(visit, [*before[half:], *self.jobs(visit, shape)[:half]], shape))
 
     def _with_bad_items(self, visit: Visit, shape: Shape) -> Reply:
         return as_json(self.answer(visit, [None, {}, *self.jobs(visit, shape)], shape))

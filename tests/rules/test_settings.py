@@ -1,4 +1,4 @@
-"""Settings are documented, and say clearly what is wrong."""
+"""Settings and the job record are documented, and say clearly what is wrong."""
 
 from pathlib import Path
 
@@ -7,13 +7,19 @@ from pydantic_settings import BaseSettings
 
 from app.core.errors import StartupError
 from app.core.settings import load_settings
-from tests.rules import env_example
+from jobs_spider.record import JobRecord
+from tests.rules import env_example, record_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_example_lists_each_setting_with_its_default_and_meaning() -> None:
     assert (ROOT / ".env.example").read_text(encoding="utf-8") == env_example.text()
+
+
+def test_the_page_of_the_job_record_lists_each_field_with_its_meaning() -> None:
+    assert (ROOT / "docs/job-record.md").read_text(encoding="utf-8") == record_page.text()
+    assert [name for name, field in JobRecord.model_fields.items() if not field.description] == []
 
 
 @pytest.mark.parametrize("settings", env_example.SECTIONS.values())

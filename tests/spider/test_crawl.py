@@ -45,6 +45,17 @@ def test_a_total_that_shrinks_while_there_is_more_does_not_end_the_keyword_early
     assert keyword.last_completed_page == 3
 
 
+def test_jobs_that_come_again_on_a_later_page_are_stored_and_counted_once(
+    kit: MakeKit, service: Service, board: StandIn, tmp_path: Path
+) -> None:
+    keyword = service.add()
+    board.add_fault(Fault("shifted_list", page=2))
+    crawl(kit())
+    ids = [job["job_id"] for job in stored(tmp_path)]
+    assert len(ids) == len(set(ids)) == keyword.jobs_found == 10
+    assert keyword.last_completed_page == 3
+
+
 def test_repeated_pages_are_told_to_the_service(kit: MakeKit, service: Service, board: StandIn) -> None:
     keyword = service.add()
     board.add_fault(Fault("repeat_page", page=2))
