@@ -19,14 +19,14 @@ START_SECONDS = 60
 class ServiceProcess:
     """A running service; its log is in `log`."""
 
-    def __init__(self, database_url: str, log: Path, **settings: str) -> None:
+    def __init__(self, database_url: str, log: Path, module: str = "app", **settings: str) -> None:
         self.port = int(settings.pop("PORT", free_port()))
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
         environment = {**os.environ, **settings, "DATABASE_URL": database_url, "PORT": str(self.port)}
         with log.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stdout=output, stderr=output
+                [sys.executable, "-m", module], cwd=ROOT, env=environment, stdout=output, stderr=output
             )
 
     def await_ready(self) -> "ServiceProcess":
@@ -52,8 +52,8 @@ class ServiceProcess:
 
 
 @contextmanager
-def running_service(database_url: str, log: Path, **settings: str) -> Iterator[ServiceProcess]:
-    service = ServiceProcess(database_url, log, **settings)
+def running_service(database_url: str, log: Path, module: str = "app", **settings: str) -> Iterator[ServiceProcess]:
+    service = ServiceProcess(database_url, log, module, **settings)
     try:
         yield service.await_ready()
     finally:
