@@ -2,6 +2,8 @@
 # make test   run all tests, on SQLite and on MariaDB
 # make demo   watch a killed crawl go on at its next page
 # make check  style, types, import rules
+# make soak   random days of a source against a model, STEPS=… of them, on DATABASE=sqlite or mariadb
+# make chaos  MINUTES=… of kills, cuts and clock steps under real spiders, then an audit
 # make lock   pin the dependencies of pyproject.toml anew (needs uv)
 
 PYTHON ?= python3
@@ -9,7 +11,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/coverage run -m pytest -q
 
-.PHONY: run test demo check lock clean
+DATABASE ?= mariadb
+MINUTES ?= 5
+STEPS ?= 20000
+
+.PHONY: run test demo check soak chaos lock clean
 
 run: $(VENV)/runtime
 	@$(BIN)/python -m app
@@ -17,7 +23,7 @@ run: $(VENV)/runtime
 test: $(VENV)/dev
 	$(BIN)/coverage erase
 	$(PYTEST) --database=sqlite
-	$(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end
+	$(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end tests/stateful tests/chaos
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -29,6 +35,12 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+soak: $(VENV)/dev
+	SOAK_STEPS=$(STEPS) $(BIN)/python -m pytest -q -s --database=$(DATABASE) tests/stateful
+
+chaos: $(VENV)/dev
+	@$(BIN)/python -m tests.chaos --minutes $(MINUTES) --database $(DATABASE)
 
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
