@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.api import health
 from app.api.problem_details import add_error_handlers
 from app.api.v1.keyword import keyword, management
-from app.controllers.presence import note_alive, warn_of_clock_skew
+from app.controllers.presence import note_alive, warn_of_clock_skew, warn_of_stale_reads
 from app.controllers.silence import release_stale
 from app.core.clock import Clock
 from app.core.enums import Source
@@ -31,6 +31,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         async with open_database(settings):
             await note_alive(clock.moment(), settings.crawl_rules)
             await warn_of_clock_skew(clock.moment())
+            await warn_of_stale_reads()
             async with running_scheduler(recurring_jobs(settings, clock)):
                 yield
 

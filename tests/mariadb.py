@@ -82,26 +82,31 @@ def answers(url: str) -> bool:
 class PrivateServer:
     """A MariaDB of our own in a folder; it may be killed and started again on the same data and port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self._folder = folder
         self._program = _server_program()
-        self._user = f"--user={getpass.getuser()}"
+        # Never root's: Galera copies a node's files through an rsync that gives root up.
+        account = "mysql" if os.geteuid() == 0 else getpass.getuser()
+        if os.geteuid() == 0:
+            shutil.chown(folder, account)
+        self._user = f"--user={account}"
         self._port = free_port()
         self.url = f"mysql://root@127.0.0.1:{self._port}"
         install = ["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal"]
         subprocess.run([*install, self._user, self._data], check=True, capture_output=True)
-        self.start()
+        self.start(*options)
 
     @property
     def _data(self) -> str:
         return f"--datadir={self._folder}/data"
 
-    def start(self) -> None:
-        log = self._folder / "log"
+    def start(self, *options: str) -> None:
+        """Start it, with these further options, and wait until it answers."""
+        log = self._folder / "log.err"
         command = [
             self._program, "--no-defaults", self._user, self._data, f"--port={self._port}",
             "--bind-address=127.0.0.1", f"--socket={self._folder}/socket", f"--pid-file={self._folder}/pid",
-            f"--log-error={log}",
+            f"--log-error={log}", *options,
         ]  # fmt: skip
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS

@@ -70,3 +70,12 @@ async def warn_of_clock_skew(at: Moment) -> None:
     theirs = as_time((await fetch(service_sql.DATABASE_TIME_MYSQL))[0][0])
     if theirs and abs(theirs - at.now) > CLOCK_TOLERANCE:
         logger.warning("this machine's clock is %s off the database server's: set both by NTP", at.now - theirs)
+
+
+async def warn_of_stale_reads() -> None:
+    """On Galera, a report that reaches another node than its claim did must find the claim there."""
+    if not database.is_mysql():
+        return
+    settings: dict[str, str] = dict(await fetch(service_sql.GALERA_SETTINGS_MYSQL))
+    if settings.get("wsrep_on") == "ON" and settings.get("wsrep_sync_wait") != "7":
+        logger.warning("the database is a Galera cluster with wsrep_sync_wait other than 7: set it to 7 on each node")

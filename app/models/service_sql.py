@@ -24,3 +24,6 @@ FIRST_ALIVE = "INSERT INTO service_state (id, alive_at) VALUES (1, ?)"
 STILL_ALIVE = "UPDATE service_state SET alive_at = ? WHERE id = 1 AND alive_at = ?"
 
 DATABASE_TIME_MYSQL = "SELECT UTC_TIMESTAMP(6)"
+
+# A server that is no Galera node has none of them, or has wsrep_on OFF.
+GALERA_SETTINGS_MYSQL = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'wsrep_sync_wait')"

@@ -38,7 +38,7 @@ def run(minutes: float, seed: int, kind: str, folder: Path) -> Report:
         # Each kind once, then by chance, for as long as there is time.
         first = chance.sample(list(events.kinds), len(events.kinds))
         end = time.monotonic() + 60 * minutes
-        while time.monotonic() < end:
+        while first or time.monotonic() < end:
             if first:
                 events.strike_with(first.pop())
             else:
