@@ -9,7 +9,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/coverage run -m pytest -q
+# More processes than cores: many tests wait for a process or a clock.
+PYTEST := $(BIN)/coverage run -m pytest -q -n 3 --dist worksteal
 
 DATABASE ?= mariadb
 MINUTES ?= 5
@@ -23,7 +24,8 @@ run: $(VENV)/runtime
 test: $(VENV)/dev
 	$(BIN)/coverage erase
 	$(PYTEST) --database=sqlite
-	$(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end tests/stateful tests/chaos
+	$(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end tests/stateful tests/chaos \
+	  tests/concurrency tests/fuzzing
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 

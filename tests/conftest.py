@@ -4,11 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import mariadb
 from tests.scene import Scene
 from tests.service_process import running_service
 from tests.stand_in import StandIn
+
+# How fast examples come on a busy machine says nothing of what is tested.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,5 +1,6 @@
 """JSON bodies as old and new spiders send them."""
 
+import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
@@ -8,6 +9,7 @@ from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 LARGEST_BODY = 32 * 2**20  # bytes; 10,000 keywords at their longest, each character escaped, are 31 MB
+BODY_SECONDS = 60.0  # whoever sends more slowly than that holds a connection and nothing else
 
 
 class JSONRequest(Request):
@@ -15,14 +17,21 @@ class JSONRequest(Request):
 
     async def body(self) -> bytes:
         if not hasattr(self, "_body"):
-            chunks, size = [], 0
-            async for chunk in self.stream():
-                size += len(chunk)
-                if size > LARGEST_BODY:
-                    raise HTTPException(413, f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
-                chunks.append(chunk)
-            self._body = b"".join(chunks)
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    self._body = await self._whole_body()
+            except TimeoutError:
+                raise HTTPException(408, f"The body did not arrive within {BODY_SECONDS:g} s.") from None
         return self._body
+
+    async def _whole_body(self) -> bytes:
+        chunks, size = [], 0
+        async for chunk in self.stream():
+            size += len(chunk)
+            if size > LARGEST_BODY:
+                raise HTTPException(413, f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     async def json(self) -> Any:
         body = await self.body()

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.errors import Contention, DatabaseUnavailable, ServiceError
@@ -40,8 +41,15 @@ async def contention(request: Request, error: Contention) -> JSONResponse:
 
 async def http_error(request: Request, error: HTTPException) -> JSONResponse:
     title = HTTPStatus(error.status_code).phrase
+    headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
     problem = Problem(type="about:blank", title=title, status=error.status_code, detail=str(error.detail))
-    return problem_response(problem, error.headers)
+    return problem_response(problem, headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of all routes with this path; Starlette's own answer names those of the first one."""
+    found = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in found for method in getattr(route, "methods", None) or ()}))
 
 
 async def invalid_input(request: Request, error: RequestValidationError) -> JSONResponse:

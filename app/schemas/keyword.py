@@ -1,6 +1,8 @@
 """Bodies of the calls about keywords, and of their answers. Times are ISO 8601 with offset, dates are business days."""
 
 import datetime
+import re
+from collections.abc import Callable
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -10,9 +12,11 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     StringConstraints,
     model_validator,
 )
+from pydantic.config import JsonDict
 
 from app.core.enums import CrawlStatus, KeywordState, Outcome, ReleaseReason, Source
 from app.models.keyword import CLAIM_TOKEN_LENGTH, CRAWLER_ID_LENGTH, ERROR_MESSAGE_LENGTH, NAME_LENGTH
@@ -20,8 +24,26 @@ from app.models.keyword import CLAIM_TOKEN_LENGTH, CRAWLER_ID_LENGTH, ERROR_MESS
 # So many jobs on each of so many pages still fit into the 32 bits of jobs_found.
 MAX_PAGE = 100_000
 MAX_JOBS = 20_000
-MAX_ID = 2**63 - 1
+MAX_ID = 2**53 - 1  # a client that reads JSON's numbers as doubles would mistake greater ones
 BULK_LIMIT = 10_000
+REASON_LENGTH = 1_000
+
+DATE_AT_START = re.compile(r"\s*\d{4}-\d{2}-\d{2}")
+CONTROL = r"\x00-\x1f\x7f"
+SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+def described_text(longest: int, *, empty: bool = False) -> Callable[[JsonDict], None]:
+    """For the OpenAPI document: text without control characters, as long as that once it is stripped of white space."""
+    edge = f"[^{SPACE}{CONTROL}]"
+    content = f"{edge}([^{CONTROL}]{{0,{longest - 2}}}{edge})?"
+    pattern = f"^[{SPACE}]*({content}){'?' if empty else ''}[{SPACE}]*$"
+
+    def describe(schema: JsonDict) -> None:
+        schema.pop("maxLength")  # would count the white space too
+        schema["pattern"] = pattern
+
+    return describe
 
 
 def no_control_characters(value: str) -> str:
@@ -34,6 +56,13 @@ def no_boolean(value: Any) -> Any:
     """JSON's true is not the number 1, though Python says so. Numbers as text are fine: old spiders send them."""
     if isinstance(value, bool):
         raise ValueError("must be a number")
+    return value
+
+
+def written_date(value: Any) -> Any:
+    """A date as text; pydantic would take a number for seconds since 1970."""
+    if not isinstance(value, datetime.date) and not (isinstance(value, str) and DATE_AT_START.match(value)):
+        raise ValueError("must begin with a date such as 2026-03-02")
     return value
 
 
@@ -52,23 +81,31 @@ def in_utc(value: datetime.datetime) -> datetime.datetime:
         raise ValueError("must lie between the years 1 and 9999") from None
 
 
+Day = Annotated[datetime.date, BeforeValidator(written_date)]
 Name = Annotated[
-    str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(no_control_characters), AfterValidator(str.strip)
+    str,
+    Field(min_length=1, max_length=NAME_LENGTH, json_schema_extra=described_text(NAME_LENGTH)),
+    AfterValidator(no_control_characters),
+    AfterValidator(str.strip),
 ]
 # Stripped here for the query; in bodies every text is.
 CrawlerId = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=CRAWLER_ID_LENGTH),
+    Field(json_schema_extra=described_text(CRAWLER_ID_LENGTH)),
     AfterValidator(no_control_characters),
 ]
-ClaimToken = Annotated[str, Field(min_length=1, max_length=CLAIM_TOKEN_LENGTH), AfterValidator(no_control_characters)]
+ClaimToken = Annotated[
+    str,
+    Field(min_length=1, max_length=CLAIM_TOKEN_LENGTH, json_schema_extra=described_text(CLAIM_TOKEN_LENGTH)),
+    AfterValidator(no_control_characters),
+]
 ErrorMessage = Annotated[
     str,
     BeforeValidator(readable_message),
     Field(description=f"Longer messages are cut to {ERROR_MESSAGE_LENGTH} characters."),
 ]
-Number = Annotated[int, BeforeValidator(no_boolean)]
-KeywordId = Annotated[Number, Field(ge=1, le=MAX_ID)]
+KeywordId = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(no_boolean)]
 
 
 class Request(BaseModel):
@@ -79,9 +116,13 @@ class Request(BaseModel):
 
 class PageProgressRequest(Request):
     keyword_id: KeywordId
-    page: Annotated[Number, Field(ge=1, le=MAX_PAGE, description="The page that is done and stored.")]
-    total_pages: Annotated[Number, Field(ge=0, le=MAX_PAGE)] | None = None
-    jobs_found: Annotated[Number, Field(ge=0, le=MAX_JOBS, description="Jobs on this page.")] = 0
+    page: Annotated[
+        int, Field(ge=1, le=MAX_PAGE, description="The page that is done and stored."), BeforeValidator(no_boolean)
+    ]
+    total_pages: Annotated[int, Field(ge=0, le=MAX_PAGE), BeforeValidator(no_boolean)] | None = None
+    jobs_found: Annotated[
+        int, Field(ge=0, le=MAX_JOBS, description="Jobs on this page."), BeforeValidator(no_boolean)
+    ] = 0
     claim_token: ClaimToken | None = None
     crawler_id: CrawlerId | None = None
 
@@ -94,8 +135,24 @@ class CrawlCompleteRequest(Request):
     crawler_id: CrawlerId | None = None
 
 
+def _with(*names: str, without: str | None = None) -> JsonDict:
+    """A JSON schema of the objects in which these fields are given, and that other one is not."""
+    given: JsonDict = {name: {"not": {"type": "null"}} for name in names}
+    absent: JsonDict = {without: {"type": "null"}} if without else {}
+    return {"required": list(names), "properties": {**given, **absent}}
+
+
+WAYS_TO_NAME_CLAIMS: list[JsonValue] = [
+    _with("crawler_id", without="claim_token"),
+    _with("keyword_id", "claim_token"),
+    _with("keyword_id", "crawler_id"),
+]
+
+
 class ClaimsRequest(Request):
     """Names one claim, or all claims of a crawler."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": WAYS_TO_NAME_CLAIMS})
 
     keyword_id: KeywordId | None = None
     claim_token: ClaimToken | None = None
@@ -140,8 +197,12 @@ class BulkCreateRequest(Request):
 
 
 class PauseRequest(Request):
-    reason: Annotated[str, Field(max_length=1000), AfterValidator(no_control_characters)] = ""
-    until: Annotated[AwareDatetime, AfterValidator(in_utc)] | None = Field(
+    reason: Annotated[
+        str,
+        Field(max_length=REASON_LENGTH, json_schema_extra=described_text(REASON_LENGTH, empty=True)),
+        AfterValidator(no_control_characters),
+    ] = ""
+    until: Annotated[AwareDatetime, BeforeValidator(written_date), AfterValidator(in_utc)] | None = Field(
         None, description="With an offset; none: until somebody resumes the source."
     )
 

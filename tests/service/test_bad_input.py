@@ -1,5 +1,6 @@
 """Input that is wrong gets 422 with the field named, and changes nothing; what a user would want cut is cut."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.api import json_body
 from tests.service.conftest import Api, held
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -27,14 +29,14 @@ WRONG_FIELDS: list[tuple[str, str, Any]] = [
     *(("/page-progress", "page", value) for value in (0, -1, 10**12, "x", "", 1.5, None, True, [1], 10**400)),
     *(("/page-progress", "total_pages", value) for value in (-1, 10**12, "x", 1.5, False)),
     *(("/page-progress", "jobs_found", value) for value in (-1, 10**12, "x", 1.5, None, True)),
-    *(("/page-progress", "keyword_id", value) for value in (0, -1, 2**63, "x", 1.5, None, True)),
+    *(("/page-progress", "keyword_id", value) for value in (0, -1, 2**53, "x", 1.5, None, True)),
     *(("/page-progress", "claim_token", value) for value in ("", "  ", "a\x00b", "x" * 33, 5, ["a"])),
     *(("/page-progress", "crawler_id", value) for value in ("", "  ", "a\nb", "a\x00b", "x" * 101, "\ud800", 5)),
     *(("/crawl-complete", "status", value) for value in ("done", "partial", "", None, 1)),
     *(("/crawl-complete", "error_message", value) for value in (5, ["a"], {"a": 1})),
     *(("/release", "reason", value) for value in ("bored", "", None, 1)),
-    *(("/heartbeat", "keyword_id", value) for value in (0, -1, 2**63, "x")),
-    *(("/mark-used", "keyword_id", value) for value in (0, -1, 2**63, "x", None)),
+    *(("/heartbeat", "keyword_id", value) for value in (0, -1, 2**53, "x")),
+    *(("/mark-used", "keyword_id", value) for value in (0, -1, 2**53, "x", None)),
     *(("", name, value) for name in ("city", "job") for value in ("", "  ", "\u3000", "x" * 256, "京" * 5000)),
     *(("", name, value) for name in ("city", "job") for value in ("a\x00b", "a\nb", "\x7f", "\ud800", None, 5, ["a"])),
     ("/bulk", "keywords", []),
@@ -177,7 +179,7 @@ async def test_the_largest_and_smallest_good_values_are_taken(api: Api) -> None:
     await api.add("x" * 255, "😀" * 255, city="京" * 255)
     claims = await api.claim("爬" * 100, limit=2)
     await api.page(claims[0], 100_000, jobs=0, total_pages=0)
-    assert await api.refused("/mark-used", keyword_id=2**63 - 1) == (404, "keyword-not-found")
+    assert await api.refused("/mark-used", keyword_id=2**53 - 1) == (404, "keyword-not-found")
     assert (await api.keyword(claims[1]["id"]))["job"] == "😀" * 255
 
 
@@ -246,3 +248,14 @@ async def test_a_body_without_end_is_refused_before_it_fills_the_memory(api: Api
     content = b" " * 64 * 2**20 if announced else endless()
     response = await api.raw.post("/api/v1/keyword/bulk", content=content)
     assert (response.status_code, response.headers["content-type"]) == (413, "application/problem+json")
+
+
+async def test_a_body_that_does_not_arrive_is_given_up(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_body, "BODY_SECONDS", 0.05)
+
+    async def stalled() -> AsyncIterator[bytes]:
+        yield b'{"source": '
+        await asyncio.Event().wait()
+
+    response = await api.raw.post("/api/v1/keyword/bulk", content=stalled())
+    assert (response.status_code, response.headers["content-type"]) == (408, "application/problem+json")

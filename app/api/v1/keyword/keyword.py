@@ -1,7 +1,6 @@
 """What spiders call, and the counts of a day."""
 
 import math
-from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -20,6 +19,7 @@ from app.schemas.keyword import (
     CrawlCompleteRequest,
     CrawlCompleteResult,
     CrawlerId,
+    Day,
     HeartbeatRequest,
     HeartbeatResult,
     MarkUsedRequest,
@@ -63,7 +63,10 @@ def retry_after(closed: Closure | None, at: Moment, usual: int) -> int:
 
 
 @router.post(
-    "/page-progress", response_model=Answer[PageProgressResult], responses=documented(404, 409, 413), tags=["spiders"]
+    "/page-progress",
+    response_model=Answer[PageProgressResult],
+    responses=documented(404, 409, 408, 413),
+    tags=["spiders"],
 )
 async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> dict[str, object]:
     """A page is done and stored. Reported again, it changes nothing."""
@@ -75,7 +78,7 @@ async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> dic
     return {"data": progress}
 
 
-@router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409, 413))
+@router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409, 408, 413))
 async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> dict[str, object]:
     """The crawl has ended, well or by the keyword's own fault. Reported again, it changes nothing."""
     reporter = Reporter(body.claim_token, body.crawler_id)
@@ -85,14 +88,14 @@ async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> d
     return {"data": completion}
 
 
-@router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409, 413))
+@router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409, 408, 413))
 async def heartbeat(body: HeartbeatRequest, at: Now, rules: Rules) -> dict[str, object]:
     """A sign of life between pages."""
     reporter = Reporter(body.claim_token, body.crawler_id)
     return {"data": await controller.heartbeat(body.source, reporter, at, rules, keyword_id=body.keyword_id)}
 
 
-@router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409, 413))
+@router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409, 408, 413))
 async def release(body: ReleaseRequest, at: Now, rules: Rules) -> dict[str, object]:
     """Give back one claim, or all claims of a crawler, without using up a try."""
     reporter = Reporter(body.claim_token, body.crawler_id)
@@ -103,14 +106,14 @@ async def release(body: ReleaseRequest, at: Now, rules: Rules) -> dict[str, obje
     return {"data": {"released": released}}
 
 
-@router.post("/mark-used", response_model=Answer[MarkUsedResult], responses=documented(404, 413))
+@router.post("/mark-used", response_model=Answer[MarkUsedResult], responses=documented(404, 408, 413))
 async def mark_used(body: MarkUsedRequest, at: Now, rules: Rules) -> dict[str, object]:
     """The call of old spiders: this keyword is taken for today, and nothing more is reported of it."""
     return {"data": await controller.mark_used(body.source, body.keyword_id, at, rules)}
 
 
 @router.get("/stats", response_model=Answer[StatsResult | dict[Source, StatsResult]], responses=documented())
-async def stats(at: Now, source: Source | None = None, on_date: date | None = None) -> dict[str, object]:
+async def stats(at: Now, source: Source | None = None, on_date: Day | None = None) -> dict[str, object]:
     """How a day stands: of one source, or without `source` of each by name."""
     if source:
         return {"data": await controller.get_stats(source, at, on_date)}

@@ -30,7 +30,7 @@ NameFilter = Annotated[str | None, Query(max_length=NAME_LENGTH)]
 
 @router.post(
     "", status_code=201, response_model=Answer[KeywordItem],
-    responses={200: {"description": "It existed already", "model": Answer[KeywordItem]}, **documented(413)},
+    responses={200: {"description": "It existed already", "model": Answer[KeywordItem]}, **documented(408, 413)},
 )  # fmt: skip
 async def create(body: CreateKeywordRequest, response: Response, at: Now) -> dict[str, object]:
     """Add a keyword; 200 and the same keyword when it exists."""
@@ -39,7 +39,7 @@ async def create(body: CreateKeywordRequest, response: Response, at: Now) -> dic
     return {"data": item}
 
 
-@router.post("/bulk", response_model=Answer[BulkCreateResult], responses=documented(413))
+@router.post("/bulk", response_model=Answer[BulkCreateResult], responses=documented(408, 413))
 async def create_many(body: BulkCreateRequest, at: Now) -> dict[str, object]:
     """Add many keywords; those that exist are counted, not doubled."""
     names = [(name.city, name.job) for name in body.keywords]
@@ -66,14 +66,14 @@ async def browse(
     return {"data": page}
 
 
-@router.post("/pause", response_model=Answer[PauseResult], responses=documented(413))
+@router.post("/pause", response_model=Answer[PauseResult], responses=documented(408, 413))
 async def pause(body: PauseRequest, at: Now) -> dict[str, object]:
     """Hand out no keyword of this source, and tell its spiders to stop after their page."""
     paused = await pauses.pause(body.source, at, body.reason, body.until)
     return {"data": {"source": body.source, "paused": True, "reason": paused.reason, "until": paused.until}}
 
 
-@router.post("/resume", response_model=Answer[PauseResult], responses=documented(413))
+@router.post("/resume", response_model=Answer[PauseResult], responses=documented(408, 413))
 async def resume(body: ResumeRequest) -> dict[str, object]:
     """End a pause or a cool-down."""
     await pauses.resume(body.source)
