@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.errors import Contention, DatabaseUnavailable, ServiceError
@@ -20,6 +20,7 @@ from app.schemas.answers import FieldError, Problem
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 SERVICE = Path(__file__).resolve().parents[1]
 
 
@@ -47,9 +48,14 @@ async def http_error(request: Request, error: HTTPException) -> JSONResponse:
 
 
 def _allowed(request: Request) -> str:
-    """The methods of all routes with this path; Starlette's own answer names those of the first one."""
-    found = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    return ", ".join(sorted({method for route in found for method in getattr(route, "methods", None) or ()}))
+    """Each method that this path takes; Starlette's own answer names those of the first route alone."""
+    scopes = ({**request.scope, "method": method} for method in METHODS)
+    routes = request.app.routes
+    return ", ".join(scope["method"] for scope in scopes if any(_takes(route, scope) for route in routes))
+
+
+def _takes(route: BaseRoute, scope: Scope) -> bool:
+    return route.matches(scope)[0] is Match.FULL
 
 
 async def invalid_input(request: Request, error: RequestValidationError) -> JSONResponse:

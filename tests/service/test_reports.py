@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.schemas.keyword import MAX_JOBS, MAX_PAGE
+from app.schemas.fields import MAX_JOBS, MAX_PAGE
 from tests.service.conftest import Api, MovableTime, by_hand, held, utc
 
 NEEDED: dict[str, dict[str, Any]] = {"/page-progress": {"page": 1}, "/crawl-complete": {"status": "completed"}}

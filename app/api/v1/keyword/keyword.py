@@ -14,12 +14,11 @@ from app.controllers.keyword import Reporter
 from app.core.clock import Moment
 from app.core.enums import Source
 from app.schemas.answers import Answer, Handout
+from app.schemas.fields import CrawlerId, Day
 from app.schemas.keyword import (
     AvailableKeyword,
     CrawlCompleteRequest,
     CrawlCompleteResult,
-    CrawlerId,
-    Day,
     HeartbeatRequest,
     HeartbeatResult,
     MarkUsedRequest,
