@@ -141,13 +141,13 @@ def counted_page(read: Entries, size: int, page: int, page_size: int, total: int
     """A page of a board that counts its hits; `size` is how many entries the page really has.
 
     A page of another size than its place in the count gives it tells that the board's pages are not of the size asked
-    for. Doubts cost one more request, for a page past the end; too early an end would cost jobs.
+    for. Their size is then taken from the jobs alone: what else stands in the list may not be counted as hits. Doubts
+    cost one more request, for a page past the end; too early an end would cost jobs.
     """
     if total is None:
         return Page(read.jobs, read.bad, has_more=size > 0, total_pages=None)
-    size = min(size, page_size)
     due = max(0, min(page_size, total - (page - 1) * page_size))
-    real_size = page_size if size == due else size
+    real_size = page_size if min(size, page_size) == due else max(1, min(len(read.jobs), page_size))
     total_pages = min(most_pages, math.ceil(total / real_size))
     return Page(read.jobs, read.bad, has_more=page < total_pages, total_pages=total_pages)
 

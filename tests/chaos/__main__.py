@@ -3,6 +3,7 @@
 import argparse
 import json
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -61,15 +62,19 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10_000), help="the order of events")
     parser.add_argument("--database", choices=["sqlite", "mariadb"], default="mariadb")
-    parser.add_argument("--folder", type=Path, help="where logs and jobs are kept; a temporary one by default")
+    parser.add_argument("--folder", type=Path, help="where logs and jobs go; a temporary one by default")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="chaos-") as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        print(f"chaos on {given.database} for {given.minutes:g} minutes, seed {given.seed}", flush=True)
-        report = run(given.minutes, given.seed, given.database, folder)
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="chaos-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"chaos on {given.database} for {given.minutes:g} minutes, seed {given.seed}", flush=True)
+    report = run(given.minutes, given.seed, given.database, folder)
     print(json.dumps(report.figures, indent=2, ensure_ascii=False))
     print("\n".join(report.broken) or "no promise was broken")
+    # What broke is understood from the logs alone.
+    if report.broken or given.folder:
+        print(f"logs, jobs and the order of events: {folder}")
+    else:
+        shutil.rmtree(folder)
     return int(bool(report.broken))
 
 

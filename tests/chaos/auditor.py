@@ -18,6 +18,8 @@ CLAIMED = re.compile(STAMP + r" INFO \S+ claimed source=(\w+) keyword=(\d+) page
 TOOK = re.compile(STAMP + r" INFO (?:\S+ )?claimed keyword=(\d+) ")
 ENDED = re.compile(STAMP + r" \w+ (?:\S+ )?keyword ended keyword=(\d+) .*?reason='([^']*)'")
 
+KEPT = re.compile(r"report kept keyword=(\d+) .*? page=(\d+) ")
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -105,10 +107,15 @@ def _check_jobs(world: World, items: list[dict[str, Any]], report: Report) -> No
 
 
 def _check_fetches(world: World, items: list[dict[str, Any]], claims: list[Claim], report: Report) -> None:
-    """A page is fetched again only by a further claim of its keyword, and only the one that was in flight."""
+    """A page is fetched again only by a further claim of its keyword, and only the one that was in flight.
+
+    Besides those whose report could not be delivered while the services were away: a spider that then falls silent
+    for longer than its lease takes the news of them with it.
+    """
     visits = [json.loads(line) for line in (world.folder / "access.jsonl").read_text(encoding="utf-8").splitlines()]
     good = Counter((v["board"], v["keyword"], v["page"]) for v in visits if v["outcome"] in ("ok", "bad_items", "slow"))
     claimed = Counter((claim.source, claim.keyword) for claim in claims)
+    unheard = _unheard_pages(world)
     kills = sum(event in ("service_killed", "services_away", "database_killed") for _, event in world.events)
     again = 0
     for item in items:
@@ -118,9 +125,18 @@ def _check_fetches(world: World, items: list[dict[str, Any]], claims: list[Claim
         extra = sum(fetched) - PAGES
         again += extra
         # A service that is killed right after its commit cannot log the claim.
-        if extra > claimed[item["source"], item["id"]] - 1 + kills:
+        if extra > claimed[item["source"], item["id"]] - 1 + kills + unheard[item["source"], item["id"]]:
             report.broken.append(f"{item['source']} {item['job']}: {extra} pages fetched again without a reason")
     report.figures["pages fetched again"] = again
+
+
+def _unheard_pages(world: World) -> Counter[tuple[str, int]]:
+    """How many pages of each keyword had to wait for their report."""
+    pages = set()
+    for spider in world.spiders:
+        text = (world.folder / f"{spider.name}.log").read_text(encoding="utf-8", errors="replace")
+        pages |= {(spider.source, int(found[1]), int(found[2])) for found in KEPT.finditer(text)}
+    return Counter((source, keyword) for source, keyword, _ in pages)
 
 
 def _check_robberies(world: World, claims: list[Claim], report: Report) -> None:

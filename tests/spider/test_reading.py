@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jobs_spider.board import Answer, CrawlProblem
 from jobs_spider.boss import answers as boss
 from jobs_spider.qcwy import answers as qcwy
-from jobs_spider.reading import plain_url, raw_entry, storable
+from jobs_spider.reading import Entries, counted_page, plain_url, raw_entry, storable
 from jobs_spider.zhilian import answers as zhilian
 
 JSON = st.recursive(
@@ -83,3 +83,14 @@ def test_the_kept_entry_has_no_person_no_session_and_only_what_json_can_hold() -
 @pytest.mark.parametrize(("text", "kept"), [("\ud83d急", "?急"), ("a\0b", "ab"), (" a ", "a")])
 def test_what_cannot_be_stored_is_taken_out(text: str, kept: str) -> None:
     assert storable(text) == kept
+
+
+@pytest.mark.parametrize("strange", [0, 1, 3, 14])
+@pytest.mark.parametrize("page", [1, 2, 3])
+def test_strange_entries_on_a_page_of_another_size_than_asked_for_end_no_keyword_early(page: int, strange: int) -> None:
+    """Found by a long chaos run: 4 pages of 5, asked for as one of 20, were taken for 3 when 3 other entries came."""
+    jobs = [job for number in range(5) if (job := zhilian.read_job({"number": f"CC{number}", "name": "x"}))]
+    read = counted_page(Entries(jobs, ()), 5 + strange, page, 20, total=20, most_pages=50)
+    assert read.has_more
+    assert read.total_pages is not None
+    assert read.total_pages >= 4

@@ -22,7 +22,7 @@ from tests.spider.samples import SEARCH, answer_of, names
 
 URL = SEARCH["zhilian"]
 PAGES = [
-    ("zhilian_1", 1, 2, True, 34),
+    ("zhilian_1", 1, 2, True, 50),
     ("zhilian_3", 1, 1, True, 50),
     ("zhilian_5", 12, 2, True, 50),
     ("zhilian_6", 1, 0, False, None),
