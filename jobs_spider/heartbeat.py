@@ -8,6 +8,10 @@ from jobs_spider.client import Claim, ClaimLost, KeywordClient, ServiceError, Un
 
 log = logging.getLogger(__name__)
 
+# A heartbeat that found no service is repeated that much sooner: after an outage the service waits only a few minutes
+# for the living.
+SOONER_AFTER_TROUBLE = 5
+
 
 class Heartbeat:
     """Renews a claim from a thread of its own, with a connection of its own, until the claim ends."""
@@ -35,7 +39,9 @@ class Heartbeat:
 
     def run(self) -> None:
         """Beat until the claim ends or is lost."""
-        while not self._over.wait(self._every):
+        wait = self._every
+        while not self._over.wait(wait):
+            wait = self._every
             try:
                 self.told_to_stop = self._client.heartbeat(self._claim) or self.told_to_stop
                 log.debug("claim renewed %s", self._claim)
@@ -44,3 +50,4 @@ class Heartbeat:
                 return
             except ServiceError as error:
                 log.warning("no heartbeat %s: %s", self._claim, error)
+                wait = self._every / SOONER_AFTER_TROUBLE

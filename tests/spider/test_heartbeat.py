@@ -95,6 +95,28 @@ def test_a_heart_goes_on_while_the_service_is_away_and_hears_that_it_should_stop
     assert "secret-token" not in caplog.text
 
 
+def test_a_heartbeat_that_found_no_service_is_repeated_soon(
+    client: KeywordClient, claim: Claim, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service gives the living 5 minutes after an outage, and a heart beats each 5 minutes."""
+    renewed = Scripted(status=200, body={"data": {"renewed": 1, "should_stop": False}})
+    away = Scripted(status=401)
+    service.script("heartbeat", away, away, renewed, Scripted(status=409))
+    heart = Heartbeat(client, claim, 300)
+    waits: list[float | None] = []
+
+    class Passing(threading.Event):
+        """Lets no time pass."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(timeout)
+            return False
+
+    monkeypatch.setattr(heart, "_over", Passing())
+    heart.run()
+    assert waits == [300, 60, 60, 300]
+
+
 def test_a_heart_stops_with_its_claim(client: KeywordClient, claim: Claim, service: Service) -> None:
     with Heartbeat(client, claim, 10**6) as heart:
         pass

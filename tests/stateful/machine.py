@@ -4,7 +4,7 @@ After each step every keyword, the counts of the day and the history of the past
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
@@ -52,7 +52,8 @@ class Day(RuleBasedStateMachine):
     @initialize(jobs=st.integers(1, 4))
     def begin(self, jobs: int) -> None:
         self.service.forget_all()
-        self.model = Model(self.zone, self.start)
+        # UTC: sums of zoned times go by the clock on the wall, which summer time moves.
+        self.model = Model(self.zone, self.start.astimezone(UTC))
         self.old_tokens: dict[int, str] = {}
         self.service.stop_clock_at(self.model.now)
         for _ in range(jobs):
@@ -75,7 +76,7 @@ class Day(RuleBasedStateMachine):
     @rule()
     def wait_until_just_before_midnight(self) -> None:
         there = self.model.now.astimezone(self.zone)
-        self.model.now = there.replace(hour=23, minute=59, second=59)
+        self.model.now = there.replace(hour=23, minute=59, second=59).astimezone(UTC)
         self.service.stop_clock_at(self.model.now)
 
     @rule(crawler=crawlers | st.none(), limit=st.integers(1, 5))
