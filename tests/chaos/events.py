@@ -56,8 +56,18 @@ class Events:
     def _spider(self) -> Spider:
         return self._random.choice(self._world.spiders)
 
+    def _spider_at_work(self) -> Spider:
+        """One that holds a keyword; any, when none does for a while."""
+        give_up_at = time.monotonic() + LEASE_SECONDS
+        while time.monotonic() < give_up_at:
+            spider = self._spider()
+            if self._world.held_by(spider) is not None:
+                return spider
+            time.sleep(0.05)
+        return self._spider()
+
     def kill_a_spider(self) -> None:
-        spider = self._spider()
+        spider = self._spider_at_work()
         died = self._world.kill_spider(spider)
         time.sleep(self._random.uniform(0, 1))
         spider.disturbed.append((died, time.time()))
