@@ -12,7 +12,7 @@ from app.core.init_app import open_database
 from app.core.logs import log_config
 from app.core.settings import Settings, load_settings
 
-DRAIN_SECONDS = 20
+FINISH_SECONDS = 20  # for the requests that are under way at the stop
 
 
 def main() -> int:
@@ -29,7 +29,7 @@ def main() -> int:
     except (StartupError, ServiceError) as error:
         print(f"jobdata: {error}", file=sys.stderr)
         return 1
-    # uvicorn drains first and then raises the signal again, which would end us with that signal's exit code.
+    # uvicorn stops first and then raises the signal again, which would end us with that signal's exit code.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     serve(settings)
     return 0
@@ -49,7 +49,7 @@ def serve(settings: Settings) -> None:
         port=settings.port,
         workers=settings.workers,
         log_config=log_config(settings.log_level, access_log=settings.access_log),
-        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_graceful_shutdown=FINISH_SECONDS,
     )
 
 

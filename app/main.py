@@ -8,11 +8,13 @@ from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 
 from app.api import health
+from app.api.connections import ClosedWhileDraining
 from app.api.problem_details import add_error_handlers
 from app.api.v1.keyword import keyword, management
 from app.controllers.presence import note_alive, warn_of_clock_skew, warn_of_stale_reads
 from app.controllers.silence import release_stale
 from app.core.clock import Clock
+from app.core.draining import Drain
 from app.core.enums import Source
 from app.core.init_app import open_database
 from app.core.scheduler import Job, running_scheduler
@@ -25,6 +27,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     """The application for these settings (from the environment by default) on this clock (the machine's by default)."""
     settings = settings or load_settings()
     clock = clock or Clock(settings.zone)
+    drain = Drain()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -32,8 +35,9 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
             await note_alive(clock.moment(), settings.crawl_rules)
             await warn_of_clock_skew(clock.moment())
             await warn_of_stale_reads()
-            async with running_scheduler(recurring_jobs(settings, clock)):
-                yield
+            with drain.begun_by_sigterm(settings.drain_seconds):
+                async with running_scheduler(recurring_jobs(settings, clock)):
+                    yield
 
     app = FastAPI(
         title="jobdata",
@@ -43,7 +47,9 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.state.settings = settings
     app.state.crawl_rules = settings.crawl_rules
     app.state.clock = clock
+    app.state.drain = drain
     add_error_handlers(app)
+    app.add_middleware(ClosedWhileDraining, drain=drain)
     app.include_router(health.router)
     app.include_router(keyword.router, prefix="/api/v1")
     app.include_router(management.router, prefix="/api/v1")

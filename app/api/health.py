@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
 from app.api.problem_details import documented
-from app.core.errors import DatabaseUnavailable
+from app.core.errors import DatabaseUnavailable, Stopping
 from app.core.init_app import missing_migrations
 
 router = APIRouter(tags=["operations"])
@@ -23,8 +23,10 @@ async def livez() -> Health:
 
 
 @router.get("/readyz", responses=documented())
-async def readyz() -> Health:
-    """The database answers and its tables are up to date."""
+async def readyz(request: Request) -> Health:
+    """The database answers, its tables are up to date, and nobody has told this process to stop."""
+    if request.app.state.drain.under_way:
+        raise Stopping("This process has been told to stop.")
     if await missing_migrations():
         raise DatabaseUnavailable("The tables are older than this service: run `aerich upgrade`.")
     return Health()

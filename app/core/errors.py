@@ -4,6 +4,7 @@ ServiceError
 ├── KeywordNotFound      404
 ├── ClaimLost            409  the reporter does not hold the keyword's current claim
 ├── WrongState           409  the claim is the reporter's, but it has ended, or nobody is crawling
+├── Stopping             503  this process has been told to stop; the others go on
 └── DatabaseUnavailable  503  also when it stays too busy after the retries
     └── DatabaseRefused  503  the server is there and does not let us in
 
@@ -50,6 +51,14 @@ class WrongState(ServiceError):
     status = 409
     type = "/problems/wrong-state"
     title = "Wrong state"
+
+
+class Stopping(ServiceError):
+    """This process takes its last calls."""
+
+    status = 503
+    type = "/problems/stopping"
+    title = "Stopping"
 
 
 class DatabaseUnavailable(ServiceError):

@@ -47,6 +47,13 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
     port: int = Field(8000, ge=1, le=65535, description="Port to listen on.")
     workers: int = Field(1, ge=1, le=64, description="Server processes. Use 1 with SQLite.")
+    drain_seconds: int = Field(
+        0,
+        ge=0,
+        le=300,
+        description="After SIGTERM the service goes on for this long with /readyz at 503, so that a load balancer "
+        "sends its next calls elsewhere: more than two of its checks take. 0 without a load balancer (seconds).",
+    )
     database_url: SecretStr = Field(
         SecretStr("sqlite://data/jobdata.sqlite3"),
         description="sqlite://PATH (a relative path starts at the working directory) "
