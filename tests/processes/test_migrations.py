@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 
 from tests import mariadb
 from tests.processes import sql
-from tests.service_process import ROOT, running_service
+from tests.processes.test_outages import until
+from tests.service_process import ROOT, ServiceProcess, running_service
 
 TABLES = ("boss_keyword", "qcwy_keyword", "zhilian_keyword")
 ALL_TABLES = (*TABLES, "keyword_history", "source_pause", "source_block", "source_cooldown", "service_state")
@@ -144,6 +146,34 @@ def test_a_migration_that_was_killed_half_way_goes_on_from_there(empty_database:
     assert old_rows(empty_database) == before
     assert set(sql.columns(empty_database, "boss_keyword")) == set(sql.columns(empty_database, "qcwy_keyword"))
     assert sql.indexes(empty_database, "boss_keyword") == sql.indexes(empty_database, "qcwy_keyword")
+
+
+def test_a_service_that_is_killed_amid_its_migration_is_simply_started_again(
+    mariadb_server: str, tmp_path: Path
+) -> None:
+    with mariadb.temporary_database(mariadb_server) as url, closing(mariadb.connect(url)) as stranger:
+        fill_old_database(url)
+        before = old_rows(url)
+        # An open transaction that has read the last table holds up the change of it.
+        stranger.begin()
+        with stranger.cursor() as cursor:
+            cursor.execute("SELECT COUNT(*) FROM zhilian_keyword")
+        waiting = (
+            "SELECT COUNT(*) FROM information_schema.processlist"
+            " WHERE db = DATABASE() AND state = 'Waiting for table metadata lock'"
+        )
+        service = ServiceProcess(url, tmp_path / "log")
+        until(lambda: mariadb.run_sql(url, waiting) == [(1,)])
+        service.kill()
+        assert "crawl_status" in sql.columns(url, "boss_keyword")
+        assert "crawl_status" not in sql.columns(url, "zhilian_keyword")
+        stranger.rollback()
+        with running_service(url, tmp_path / "log") as service:
+            items = httpx.get(f"{service.url}/api/v1/keyword", params={"source": "zhilian", "limit": 500}).json()
+            assert len(items["data"]["items"]) == 300
+        assert old_rows(url) == before
+        columns = [sql.columns(url, table) for table in TABLES]
+        assert columns[0] == columns[1] == columns[2]
 
 
 @pytest.mark.parametrize("charset", ["utf8mb3 COLLATE utf8mb3_general_ci", "gbk", "utf8mb4 COLLATE utf8mb4_unicode_ci"])
