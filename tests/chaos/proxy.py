@@ -26,6 +26,8 @@ class Proxy:
         self._share = share_of_faults
         self.faults: Counter[str] = Counter()
         self.requests = 0
+        # Or a task whose both connections are gone is collected while it waits.
+        self._under_way: set[asyncio.Task[None] | None] = set()
         listening: Queue[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Queue()
         self._thread = threading.Thread(target=asyncio.run, args=[self._live(listening)])
         self._thread.start()
@@ -48,6 +50,7 @@ class Proxy:
         self._thread.join()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._under_way.add(asyncio.current_task())
         try:
             if request := await _read_request(reader):
                 self.requests += 1
@@ -59,6 +62,7 @@ class Proxy:
             # A side that was killed: what the proxy is there for.
             pass
         finally:
+            self._under_way.discard(asyncio.current_task())
             writer.close()
 
     async def _hand_on(self, request: bytes) -> bytes | None:
