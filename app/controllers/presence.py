@@ -7,9 +7,9 @@ are prolonged once; a spider that is really dead loses its keyword a few minutes
 import logging
 from datetime import timedelta
 
-from app.core import database
 from app.core.clock import Moment
-from app.core.database import as_time, execute, fetch, retried, transaction
+from app.core.database import as_time, execute, fetch, is_mysql, retried, transaction
+from app.core.database_errors import interruption
 from app.core.enums import Source
 from app.core.errors import DuplicateRow
 from app.core.settings import CrawlRules
@@ -58,14 +58,14 @@ async def _note_first(at: Moment) -> None:
 
 async def note_alive_after_interruption(at: Moment, rules: CrawlRules) -> None:
     """Before a claim: if the database was away since the last sign of life, give the grace before anybody is robbed."""
-    if database.interruption.seen:
+    if interruption.seen:
         await note_alive(at, rules)
-        database.interruption.seen = False
+        interruption.seen = False
 
 
 async def warn_of_clock_skew(at: Moment) -> None:
     """Compare our clock with the database server's; SQLite has none of its own."""
-    if not database.is_mysql():
+    if not is_mysql():
         return
     theirs = as_time((await fetch(service_sql.DATABASE_TIME_MYSQL))[0][0])
     if theirs and abs(theirs - at.now) > CLOCK_TOLERANCE:
@@ -74,7 +74,7 @@ async def warn_of_clock_skew(at: Moment) -> None:
 
 async def warn_of_stale_reads() -> None:
     """On Galera, a report that reaches another node than its claim did must find the claim there."""
-    if not database.is_mysql():
+    if not is_mysql():
         return
     settings: dict[str, str] = dict(await fetch(service_sql.GALERA_SETTINGS_MYSQL))
     if settings.get("wsrep_on") == "ON" and settings.get("wsrep_sync_wait") != "7":

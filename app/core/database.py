@@ -1,4 +1,4 @@
-"""The one way to the database: configuration, leased connections, transactions, and what its errors mean.
+"""The one way to the database: configuration, leased connections, transactions, retries.
 
 Statements are written once, for SQLite, MySQL and MariaDB, with `?` for parameters. Datetimes go in aware and in UTC.
 """
@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -19,9 +18,10 @@ from pymysql import err as mysql_errors
 from tortoise import Tortoise
 from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.backends.base.config_generator import expand_db_url
-from tortoise.exceptions import BaseORMException, DBConnectionError
+from tortoise.exceptions import BaseORMException
 
-from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, DuplicateRow, StatementRefused
+from app.core.database_errors import translated
+from app.core.errors import Contention, DatabaseUnavailable
 from app.core.settings import Settings
 
 P = ParamSpec("P")
@@ -36,28 +36,8 @@ STATEMENT_SECONDS = 20.0  # beyond the lock wait below, so that a lock timeout i
 MYSQL_SESSION = "SET time_zone = '+00:00', SESSION innodb_lock_wait_timeout = 5"
 MYSQL_FOUND_ROWS = 2  # an UPDATE reports the rows that it matched, as SQLite does, not those whose values differ
 
-# Deadlock, lock wait timeout, «record has changed since last read», and TiDB's write conflict.
-MYSQL_CONTENTION = {1020, 1205, 1213, 9007}
-MYSQL_DUPLICATE = {1062, 1586}
-SQLITE_DUPLICATE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
-MYSQL_UNKNOWN_COLUMN = 1054  # to the driver an operational error, like a lost connection
-MYSQL_REFUSED = {1044, 1045, 1049, 1698}  # database, password, unknown database, user
-MISTAKES = (
-    *(mysql_errors.ProgrammingError, mysql_errors.DataError, mysql_errors.IntegrityError),
-    *(sqlite3.ProgrammingError, sqlite3.IntegrityError),
-)
 ATTEMPTS = 8
 RETRY_SECONDS = 12.0  # a lock that somebody keeps costs up to the lock wait at each attempt
-
-
-@dataclass(slots=True)
-class Interruption:
-    """Whether the database was out of reach at some time since somebody last looked."""
-
-    seen: bool = False
-
-
-interruption = Interruption()
 
 
 def tortoise_config(settings: Settings) -> dict[str, Any]:
@@ -234,48 +214,6 @@ async def execute(sql: str, parameters: Parameters = ()) -> int:
 async def fetch(sql: str, parameters: Parameters = ()) -> list[Row]:
     async with leased() as connection:
         return await connection.fetch(sql, parameters)
-
-
-def translated(error: BaseException) -> Exception:
-    """What an error of the driver, the ORM or the network means to us."""
-    cause, number = _cause(error), error_number(error)
-    if number in MYSQL_CONTENTION or _sqlite_busy(cause):
-        return Contention(type(cause).__name__)
-    if number in MYSQL_DUPLICATE or getattr(cause, "sqlite_errorcode", None) in SQLITE_DUPLICATE:
-        return DuplicateRow()
-    if _is_mistake(error, cause):
-        return StatementRefused(f"{type(cause).__name__} {number or ''}".strip())
-    logger.warning("database unavailable: %s %s", type(cause).__name__, number or "")
-    interruption.seen = True
-    if number in MYSQL_REFUSED:
-        return DatabaseRefused("The database does not let the service in.")
-    return DatabaseUnavailable("The database does not answer. Try again in a moment.")
-
-
-def error_number(error: BaseException) -> int | None:
-    """The MySQL server's number of an error, wherever the driver or the ORM put it."""
-    cause = _cause(error)
-    return cause.args[0] if isinstance(cause, mysql_errors.MySQLError) and cause.args else None
-
-
-def _cause(error: BaseException) -> Any:
-    """The driver's error; the ORM gives it as an argument, or hides it behind a text of its own."""
-    if isinstance(error, DBConnectionError):
-        return error.__context__ or error
-    return error.args[0] if isinstance(error, BaseORMException) and error.args else error
-
-
-def _is_mistake(error: BaseException, cause: Any) -> bool:
-    if isinstance(cause, MISTAKES):
-        return True
-    if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR or error_number(error) == MYSQL_UNKNOWN_COLUMN:
-        return True  # no such table or column, mostly
-    return isinstance(cause, str) and not isinstance(error, DBConnectionError)  # the ORM's own complaints
-
-
-def _sqlite_busy(error: Any) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code of an extended one
-    return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def retried(operation: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:

@@ -7,6 +7,7 @@ ServiceError
 ├── Stopping             503  this process has been told to stop; the others go on
 └── DatabaseUnavailable  503  also when it stays too busy after the retries
     └── DatabaseRefused  503  the server is there and does not let us in
+        └── DatabaseMissing  503  it has no such database
 
 Contention, DuplicateRow and StatementRefused are answers of the database that the code above it handles; they never
 reach a client.
@@ -72,6 +73,10 @@ class DatabaseUnavailable(ServiceError):
 
 class DatabaseRefused(DatabaseUnavailable):
     """User, password or database are wrong: waiting does not help, DATABASE_URL or the rights are to be mended."""
+
+
+class DatabaseMissing(DatabaseRefused):
+    """The server lets us in, and has no database of this name."""
 
 
 class Contention(Exception):

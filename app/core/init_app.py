@@ -17,8 +17,16 @@ from tortoise import Tortoise
 from tortoise.contrib.fastapi import RegisterTortoise
 from tortoise.exceptions import BaseORMException
 
-from app.core.database import database_client, error_number, fetch, guarded, tortoise_config
-from app.core.errors import Contention, DatabaseRefused, DatabaseUnavailable, StartupError, StatementRefused
+from app.core.database import database_client, fetch, guarded, tortoise_config
+from app.core.database_errors import error_number
+from app.core.errors import (
+    Contention,
+    DatabaseMissing,
+    DatabaseRefused,
+    DatabaseUnavailable,
+    StartupError,
+    StatementRefused,
+)
 from app.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -74,6 +82,10 @@ async def _await_database(settings: Settings) -> None:
         try:
             await fetch("SELECT 1")
             return
+        except DatabaseMissing:
+            raise StartupError(
+                "the server has no database of the name in DATABASE_URL: create it, or check the name"
+            ) from None
         except DatabaseRefused:
             raise StartupError(
                 "the database does not let us in: check user, password and name in DATABASE_URL"

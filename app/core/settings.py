@@ -151,6 +151,14 @@ class Settings(BaseSettings):
         return Path(url.netloc + url.path) if url.scheme == "sqlite" else None
 
     @property
+    def database_name(self) -> str:
+        """What people call the database: a file, or server and name. Without user and password."""
+        if self.sqlite_file:
+            return f"{self.sqlite_file}{'' if self.sqlite_file.exists() else ' (new)'}"
+        url = urlsplit(self.database_url.get_secret_value())
+        return f"{url.path.strip('/')} on {url.hostname}:{url.port or 3306}"
+
+    @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 

@@ -36,8 +36,9 @@ def run(minutes: float, seed: int, kind: str, folder: Path) -> Report:
     with database(kind, folder) as (url, server), World(folder, url, seed, 2, SHARE_OF_FAULTS) as world:
         events = Events(world, chance, server)
         world.add_wave()
-        # Each kind once, then by chance, for as long as there is time.
-        first = chance.sample(list(events.kinds), len(events.kinds))
+        # Each kind once and kills thrice, then by chance, for as long as there is time.
+        first = [*events.kinds, "spider_killed", "spider_killed"]
+        chance.shuffle(first)
         end = time.monotonic() + 60 * minutes
         while first or time.monotonic() < end:
             if first:

@@ -56,19 +56,19 @@ class Events:
     def _spider(self) -> Spider:
         return self._random.choice(self._world.spiders)
 
-    def _spider_at_work(self) -> Spider:
+    def kill_a_spider(self) -> None:
         """One that holds a keyword; any, when none does for a while."""
         give_up_at = time.monotonic() + LEASE_SECONDS
-        while time.monotonic() < give_up_at:
+        while True:
             spider = self._spider()
-            if self._world.held_by(spider) is not None:
-                return spider
+            if spider.is_disturbed:
+                continue
+            held = self._world.stop_and_ask(spider)
+            if held is not None or time.monotonic() > give_up_at:
+                break
+            self._world.go_on(spider)
             time.sleep(0.05)
-        return self._spider()
-
-    def kill_a_spider(self) -> None:
-        spider = self._spider_at_work()
-        died = self._world.kill_spider(spider)
+        died = self._world.kill_spider(spider, held)
         time.sleep(self._random.uniform(0, 1))
         spider.disturbed.append((died, time.time()))
         self._world.start_spider(spider)

@@ -50,6 +50,10 @@ class Spider:
     # When it was not itself: from a kill or stop to the start or continuation after it.
     disturbed: list[tuple[float, float]] = field(default_factory=list)
 
+    @property
+    def is_disturbed(self) -> bool:
+        return any(end > time.time() for _, end in self.disturbed)
+
 
 class World:
     """Everything that runs. Events act on it; the auditor reads what it leaves behind in `folder`."""
@@ -127,11 +131,19 @@ class World:
                 cwd=ROOT, env=environment, stdout=log, stderr=log,
             )  # fmt: skip
 
-    def kill_spider(self, spider: Spider) -> float:
-        """SIGKILL; the moment. What it held is noted."""
-        held = self.held_by(spider)
+    def stop_and_ask(self, spider: Spider) -> int | None:
+        """Stop a spider where it is; which keyword it holds."""
+        assert spider.process
+        spider.process.send_signal(signal.SIGSTOP)
+        return self.held_by(spider)
+
+    def go_on(self, spider: Spider) -> None:
         assert spider.process
         spider.process.send_signal(signal.SIGCONT)
+
+    def kill_spider(self, spider: Spider, held: int | None) -> float:
+        """SIGKILL; the moment. What it held is noted."""
+        assert spider.process
         spider.process.kill()
         spider.process.wait()
         moment = time.time()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -63,6 +64,38 @@ def test_a_server_that_lets_us_not_in_is_told_at_once_without_the_password(maria
     code, line = start_in_vain(url.format(host=mariadb_server.rpartition("@")[2]))
     assert code == 1
     assert line == "jobdata: the database does not let us in: check user, password and name in DATABASE_URL"
+
+
+def test_a_database_that_is_not_there_is_told_by_name_of_the_setting(mariadb_server: str) -> None:
+    code, line = start_in_vain(f"{mariadb_server}/jobdata_nobody_made_this")
+    assert code == 1
+    assert line == "jobdata: the server has no database of the name in DATABASE_URL: create it, or check the name"
+
+
+def test_an_address_that_is_taken_ends_the_start_with_one_line(empty_database: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        code, line = start_in_vain(empty_database, PORT=str(port))
+    reason = "another program listens there"
+    assert (code, line) == (1, f"jobdata: cannot listen on 127.0.0.1 port {port} ({reason}): set HOST or PORT")
+
+
+def test_a_start_tells_the_database_without_the_password(mariadb_server: str, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "jobs.sqlite3"
+    for told in (f"jobdata: database {file} (new)", f"jobdata: database {file}"):
+        with running_service(f"sqlite://{file}", tmp_path / "log"):
+            pass
+        assert told in (tmp_path / "log").read_text().splitlines()
+    with mariadb.temporary_database(mariadb_server) as url, running_service(url, tmp_path / "log of it"):
+        server, _, name = url.rpartition("/")
+    line = f"jobdata: database {name} on {server.rpartition('@')[2]}"
+    assert line in (tmp_path / "log of it").read_text().splitlines()
+
+
+def test_several_workers_on_sqlite_are_advised_against(tmp_path: Path) -> None:
+    with running_service(f"sqlite://{tmp_path}/jobs.sqlite3", tmp_path / "log", WORKERS="2"):
+        pass
+    assert "WARNING app: WORKERS=2 with SQLite" in (tmp_path / "log").read_text()
 
 
 def test_a_password_with_special_characters_is_understood(mariadb_server: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from app.controllers.silence import release_stale
-from app.core import database
+from app.core import database, database_errors
 from app.core.clock import Clock, Moment
 from app.core.enums import Source
 from app.core.settings import CrawlRules, Settings
@@ -188,7 +188,7 @@ def sweep(moment: Now, rules: CrawlRules) -> Sweep:
 async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
     for table in TABLES:
         await database.execute(f"DELETE FROM {table}")
-    database.interruption.seen = False
+    database_errors.interruption.seen = False
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield Api(client)

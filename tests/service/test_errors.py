@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Message
 
 from app.api.problem_details import UnexpectedErrors, add_error_handlers
-from app.core import database
+from app.core import database, database_errors
 from app.core.errors import Contention, StatementRefused
 from tests import mariadb
 from tests.service.conftest import Api, by_hand, problem_of
@@ -84,7 +84,7 @@ async def test_a_row_that_the_database_refuses_is_not_taken_for_an_outage(api: A
             "INSERT INTO boss_keyword (city, job, created_at, updated_at) "
             "VALUES (NULL, 'a', '2026-03-02', '2026-03-02')"
         )
-    assert database.interruption.seen is False
+    assert database_errors.interruption.seen is False
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from app.controllers.presence import note_alive, warn_of_clock_skew
-from app.core import database
+from app.core import database, database_errors
 from app.core.clock import Moment, system_time
 from app.core.settings import CrawlRules
 from tests.service.conftest import Api, MovableTime, Now, Sweep, held, utc
@@ -161,7 +161,7 @@ async def test_after_the_database_was_away_the_first_claim_robs_nobody(
     await note_alive(moment(), rules)
     claim = await api.claim()
     clock.advance(hours=2)
-    database.translated(ConnectionResetError())  # what every statement meets while the database is away
+    database_errors.translated(ConnectionResetError())  # what every statement meets while the database is away
     assert await api.claim("robber") is None
     assert (await api.page(claim, 1))["applied"] is True
 
@@ -173,9 +173,9 @@ async def test_the_grace_after_an_outage_of_the_database_is_given_once(
     await note_alive(moment(), rules)
     await api.page(await api.claim("dead"), 1)
     clock.advance(hours=2)
-    database.translated(ConnectionResetError())
+    database_errors.translated(ConnectionResetError())
     assert await api.claim("next") is None
-    assert not database.interruption.seen
+    assert not database_errors.interruption.seen
     clock.advance(minutes=5)
     assert (await api.claim("next"))["last_completed_page"] == 1
 
