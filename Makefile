@@ -1,6 +1,7 @@
 # make run    set everything up and start the service
 # make test   run all tests, on SQLite and on MariaDB
 # make demo   watch a killed crawl go on at its next page
+# make coverage  which lines the tests reach, on SQLite
 # make check  style, types, import rules
 # make soak   random days of a source against a model, STEPS=… of them, on DATABASE=sqlite or mariadb
 # make chaos  MINUTES=… of kills, cuts and clock steps under real spiders, then an audit
@@ -10,22 +11,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # More processes than cores: many tests wait for a process or a clock.
-PYTEST := $(BIN)/coverage run -m pytest -q -n 3 --dist worksteal
+PYTEST := -m pytest -q -n 3 --dist worksteal
 
 DATABASE ?= mariadb
 MINUTES ?= 5
 STEPS ?= 20000
 
-.PHONY: run test demo check soak chaos lock clean
+.PHONY: run test coverage demo check soak chaos lock clean
 
 run: $(VENV)/runtime
 	@$(BIN)/python -m app
 
 test: $(VENV)/dev
-	$(BIN)/coverage erase
-	$(PYTEST) --database=sqlite
-	$(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end tests/stateful tests/chaos \
+	$(BIN)/python $(PYTEST) --database=sqlite
+	$(BIN)/python $(PYTEST) --database=mariadb tests/service tests/processes tests/end_to_end tests/stateful tests/chaos \
 	  tests/concurrency tests/fuzzing
+
+# Not part of `make test`: CPython 3.11 may spin for ever when a traced function begins within a pending call, as the
+# browser's greenlets make them.
+coverage: $(VENV)/dev
+	$(BIN)/coverage erase
+	$(BIN)/coverage run $(PYTEST) --database=sqlite
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
