@@ -9,6 +9,7 @@ import pytest
 from app.controllers import keyword as controller
 from app.controllers.claims import claim_rows
 from app.controllers.keyword import Reporter
+from app.controllers.silence import release_stale
 from app.core import database
 from app.core.enums import Outcome, ReleaseReason, Source
 from app.core.settings import CrawlRules
@@ -307,6 +308,19 @@ async def test_after_a_silent_claim_without_a_page_the_back_off_holds_too(
     patient = replace(rules, retry_backoff=timedelta(minutes=5))
     clock.advance(minutes=31)
     await controller.release(Source.BOSS, Reporter(crawler_id="spider"), ReleaseReason.RESTARTED, moment(), patient)
+    assert await api.claim() is None
+    clock.advance(minutes=5)
+    assert (await api.claim())["retry_count"] == 1
+
+
+async def test_after_the_sweep_of_a_silent_claim_the_back_off_holds_too(
+    api: Api, clock: MovableTime, moment: Now, rules: CrawlRules
+) -> None:
+    await api.add("python")
+    await api.claim()
+    patient = replace(rules, retry_backoff=timedelta(minutes=5))
+    clock.advance(minutes=31)
+    assert await release_stale(Source.BOSS, moment(), patient) == 1
     assert await api.claim() is None
     clock.advance(minutes=5)
     assert (await api.claim())["retry_count"] == 1
