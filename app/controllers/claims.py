@@ -4,20 +4,22 @@ import asyncio
 import logging
 import random
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 
-from app.controllers.closures import closure
+from app.controllers.closures import Closure, closure_query, first_closure
 from app.controllers.presence import note_alive_after_interruption
+from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import ATTEMPTS, Connection, database_client, fetch, retried, transaction
+from app.core.database import ATTEMPTS, Statement, database_client, retried, run, transaction
 from app.core.enums import CrawlStatus, Source
-from app.core.errors import DatabaseUnavailable
+from app.core.errors import DatabaseUnavailable, ServiceError
 from app.core.settings import CrawlRules
 from app.models import keyword_sql as sql
 from app.models.keyword import table_of
@@ -26,7 +28,6 @@ from app.models.keyword_row import KeywordRow, claim_order, past_state, standing
 logger = logging.getLogger(__name__)
 
 SPARE_CANDIDATES = 8  # read beyond what is asked for: other processes take the same rows first
-TURN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,25 @@ class Claim:
     lease_expires_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Handout:
+    """`closed` tells why a source hands out nothing; it is None also when there is just nothing left."""
+
+    claims: list[Claim]
+    closed: Closure | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Somebody wants up to `limit` keywords to crawl."""
+
+    source: Source
+    at: Moment
+    rules: CrawlRules
+    limit: int
+    crawler_id: str | None
+
+
 async def get_available(
     source: Source,
     at: Moment,
@@ -52,51 +72,71 @@ async def get_available(
     limit: int = 1,
     reserve: bool = False,
     crawler_id: str | None = None,
-) -> list[Claim]:
+) -> Handout:
     """The next keywords of a source: partial ones first, then failed ones with tries left, then those not asked today.
 
     With `reserve` they are claimed, under a lease when `crawler_id` is given; else they are only shown. A source
     that is paused or cools down has none. Raises DatabaseUnavailable.
     """
-    if await closure(source, at):
-        return []
-    if not reserve:
-        return [_claim_of(row, at) for row in (await _candidates(source, at, rules, limit))[:limit]]
-    await note_alive_after_interruption(at, rules)
-    async with _turn(source):
-        return await _reserve(source, at, rules, limit, crawler_id)
+    if reserve:
+        await note_alive_after_interruption(at, rules)
+        return await _claims(database_client(), source).carry_out(Wish(source, at, rules, limit, crawler_id))
+    closed, rows = await _candidates(source, at, rules, limit)
+    return Handout([_claim_of(row, at) for row in rows[:limit]], closed)
 
 
-async def _reserve(source: Source, at: Moment, rules: CrawlRules, limit: int, crawler_id: str | None) -> list[Claim]:
-    """Claim up to `limit` keywords:
+@lru_cache(maxsize=len(Source))
+def _claims(client: BaseDBAsyncClient, source: Source) -> Batcher[Wish, Handout]:
+    # One batch at a time within this process: two would only take the same rows from each other.
+    return Batcher(_fulfil, _fulfil_together, at_once=1, size=lambda wish: wish.limit)
+
+
+async def _fulfil(wish: Wish) -> Handout:
+    [handout] = await _fulfil_together([wish])
+    if isinstance(handout, ServiceError):
+        raise handout
+    return handout
+
+
+async def _fulfil_together(wishes: list[Wish]) -> list[Handout | ServiceError]:
+    """Claim keywords for all who want some at this moment; those who came first get the first ones.
 
     1. Read the candidates in claim order, a few more than are needed.
     2. Claim from the front of the list as many as are missing; those that another process took first fall out.
     3. Go on down the list; when it is used up and keywords are still missing, wait a moment and read again.
     4. End with enough keywords, or when everything that a read found is ours.
     """
-    won: list[Claim] = []
+    last = max(wishes, key=lambda wish: wish.at.now)
+    missing = [number for number, wish in enumerate(wishes) for _ in range(wish.limit)]
+    won: list[list[Claim]] = [[] for _ in wishes]
+    closed, trouble = None, DatabaseUnavailable("Others took each keyword first. Try again in a moment.")
     try:
         for tries in range(ATTEMPTS):
-            rows = await _candidates(source, at, rules, limit - len(won) + SPARE_CANDIDATES)
-            before, seen = len(won), len(rows)
-            while rows and len(won) < limit:
-                missing = limit - len(won)
-                won += await claim_rows(source, rows[:missing], at, rules, crawler_id)
-                rows = rows[missing:]
-            if len(won) == limit or len(won) - before == seen:
-                return won
+            closed, rows = await _candidates(last.source, last.at, last.rules, len(missing) + SPARE_CANDIDATES)
+            lost = 0
+            while rows and missing:
+                takers = list(zip(rows, missing, strict=False))
+                rows = rows[len(takers) :]
+                wanted = [(row, wishes[number].crawler_id) for row, number in takers]
+                claims = await claim_rows(last.source, wanted, last.at, last.rules)
+                lost += len(takers) - len(claims)
+                for row, number in takers:
+                    if row.id in claims:
+                        won[number].append(claims[row.id])
+                        missing.remove(number)
+            if not missing or not lost:
+                return [Handout(each, closed) for each in won]
             await asyncio.sleep(random.uniform(0, min(0.01 * 2**tries, 0.5)))
-    except DatabaseUnavailable:
-        if not won:
-            raise
-        return won  # these are committed: to answer with an error would lose them until their leases run out
-    if not won:
-        raise DatabaseUnavailable("Others took each keyword first. Try again in a moment.")
-    return won
+    except DatabaseUnavailable as error:
+        trouble = error
+    # What is claimed is committed: to answer with an error would lose it until its lease runs out.
+    return [Handout(each, closed) if each else trouble for each in won]
 
 
-async def _candidates(source: Source, at: Moment, rules: CrawlRules, number: int) -> list[KeywordRow]:
+async def _candidates(
+    source: Source, at: Moment, rules: CrawlRules, number: int
+) -> tuple[Closure | None, list[KeywordRow]]:
+    """Why the source hands out nothing, or what it hands out next."""
     now, today, tries = at.now, at.today, rules.max_retries
     arms = (
         (today, number),
@@ -107,59 +147,83 @@ async def _candidates(source: Source, at: Moment, rules: CrawlRules, number: int
         (today, now, number),
     )
     statement = sql.CANDIDATES.format(table=table_of(source))
-    rows = await fetch(statement, [parameter for arm in arms for parameter in arm])
-    return sorted((KeywordRow.read(row) for row in rows), key=lambda row: claim_order(row, at))
+    closures, found = await run(
+        closure_query(source, at), Statement(statement, [parameter for arm in arms for parameter in arm])
+    )
+    closed = first_closure(closures.rows)
+    if closed:
+        return closed, []
+    return None, sorted((KeywordRow.read(row) for row in found.rows), key=lambda row: claim_order(row, at))
 
 
 @retried
 async def claim_rows(
-    source: Source, rows: list[KeywordRow], at: Moment, rules: CrawlRules, crawler_id: str | None
-) -> list[Claim]:
-    """Claim these keywords as they were read, in one transaction; those that have changed since are left out."""
-    won = {}
+    source: Source, wanted: Sequence[tuple[KeywordRow, str | None]], at: Moment, rules: CrawlRules
+) -> dict[int, Claim]:
+    """Claim these keywords as they were read, each for its crawler, in one transaction.
+
+    Gives the claims by keyword id; keywords that have changed since they were read are left out.
+    """
+    claims = {
+        row.id: _claim_of(row, at, secrets.token_urlsafe(18), at.now + rules.lease if crawler_id else None)
+        for row, crawler_id in wanted
+    }
+    # By id, so that two claimants who share rows lock them in the same order.
+    kinds = defaultdict(list)
+    for row, crawler_id in sorted(wanted, key=lambda each: each[0].id):
+        kinds[standing(row, at).fresh, crawler_id is not None].append((row, crawler_id, claims[row.id]))
+    statements = [
+        _claiming(source, group, at, rules, fresh=fresh, tracked=tracked) for (fresh, tracked), group in kinds.items()
+    ]
     async with transaction() as connection:
-        # By id, so that two claimants who share rows lock them in the same order.
-        for row in sorted(rows, key=lambda row: row.id):
-            claim = await _claim(connection, source, row, at, rules, crawler_id)
-            if claim:
-                won[row.id] = claim
-    for row in rows:
-        if row.id in won:
+        taken = sum(result.matched for result in await connection.run(*statements))
+        if taken != len(claims):
+            tokens = Statement(sql.tokens_of(len(claims)).format(table=table_of(source)), list(claims))
+            ours = {(keyword_id, token) for keyword_id, token in (await connection.run(tokens))[0].rows}
+            claims = {claim.id: claim for claim in claims.values() if (claim.id, claim.claim_token) in ours}
+        past = [row for row, _ in wanted if row.id in claims and row.last_requested_date and standing(row, at).fresh]
+        if past:
+            await connection.run(_history(source, past, at))
+    for row, crawler_id in wanted:
+        if row.id in claims:
             logger.info("claimed source=%s keyword=%d page=%d crawler=%s", source, row.id,
-                        won[row.id].last_completed_page + 1, crawler_id)  # fmt: skip
-    return [won[row.id] for row in rows if row.id in won]
+                        claims[row.id].last_completed_page + 1, crawler_id)  # fmt: skip
+    return claims
 
 
-async def _claim(
-    connection: Connection, source: Source, row: KeywordRow, at: Moment, rules: CrawlRules, crawler_id: str | None
-) -> Claim | None:
-    found = standing(row, at)
-    token = secrets.token_urlsafe(18)
-    lease = at.now + rules.lease if crawler_id else None
+def _claiming(
+    source: Source, group: Sequence[tuple[KeywordRow, str | None, Claim]], at: Moment, rules: CrawlRules,
+    *, fresh: bool, tracked: bool,
+) -> Statement:  # fmt: skip
+    lease = at.now + rules.lease if tracked else None
     # Without a crawler id the keyword counts by its date alone, as the first design had it: untracked.
-    status = CrawlStatus.CRAWLING if crawler_id else CrawlStatus.IDLE
-    taken = await connection.execute(
-        sql.CLAIM.format(table=table_of(source)),
-        (at.today, at.now, found.last_completed_page, found.last_completed_page, found.total_pages,
-         found.jobs_found, found.retry_count, found.error_message, at.now,
-         crawler_id, token, lease, at.now, status,
-         row.id, row.claim_token, row.crawl_status, row.last_completed_page, row.jobs_found, row.retry_count, at.now),
-    )  # fmt: skip
-    if not taken:
-        return None
-    if found.fresh and row.last_requested_date:
-        await _keep_history(connection, source, row, at)
-    return _claim_of(row, at, token, lease)
+    status = CrawlStatus.CRAWLING if tracked else CrawlStatus.IDLE
+    tries = [] if fresh else [value for row, _, claim in group for value in (row.id, claim.retry_count)]
+    crawlers = [value for row, crawler_id, _ in group for value in (row.id, crawler_id)]
+    tokens = [value for row, _, claim in group for value in (row.id, claim.claim_token)]
+    as_read = [
+        value
+        for row, _, _ in group
+        for value in (
+            row.id, row.claim_token, row.crawl_status, row.last_completed_page, row.jobs_found, row.retry_count,
+        )
+    ]  # fmt: skip
+    return Statement(
+        sql.claim(len(group), fresh=fresh).format(table=table_of(source)),
+        (at.today, at.now, at.now, lease, at.now, *tries, *crawlers, *tokens, status, *as_read, at.now),
+    )
 
 
-async def _keep_history(connection: Connection, source: Source, row: KeywordRow, at: Moment) -> None:
-    state, retry_count = past_state(row)
-    await connection.execute(
-        sql.KEEP_HISTORY,
-        (source, row.id, row.last_requested_date, row.city, row.job, state, row.last_completed_page, row.total_pages,
-         row.jobs_found, retry_count, row.crawler_id, row.error_message, row.crawl_started_at, row.crawl_finished_at,
-         at.now),
-    )  # fmt: skip
+def _history(source: Source, rows: Sequence[KeywordRow], at: Moment) -> Statement:
+    values: list[Any] = []
+    for row in rows:
+        state, retry_count = past_state(row)
+        values += (
+            source, row.id, row.last_requested_date, row.city, row.job, state, row.last_completed_page,
+            row.total_pages, row.jobs_found, retry_count, row.crawler_id, row.error_message, row.crawl_started_at,
+            row.crawl_finished_at, at.now,
+        )  # fmt: skip
+    return Statement(sql.keep_history(len(rows)), values)
 
 
 def _claim_of(row: KeywordRow, at: Moment, token: str | None = None, lease: datetime | None = None) -> Claim:
@@ -168,23 +232,3 @@ def _claim_of(row: KeywordRow, at: Moment, token: str | None = None, lease: date
         row.id, row.city, row.job, found.last_completed_page, found.total_pages, found.crawl_status, found.retry_count,
         token, lease,
     )  # fmt: skip
-
-
-@asynccontextmanager
-async def _turn(source: Source) -> AsyncIterator[None]:
-    """Claims of a source take turns within this process: they would only take the same rows from each other."""
-    lock = _turns(database_client(), source)
-    try:
-        async with asyncio.timeout(TURN_SECONDS):
-            await lock.acquire()
-    except TimeoutError:
-        raise DatabaseUnavailable("Too many claims are waiting. Try again in a moment.") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@lru_cache(maxsize=len(Source))
-def _turns(client: BaseDBAsyncClient, source: Source) -> asyncio.Lock:
-    return asyncio.Lock()

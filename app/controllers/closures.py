@@ -6,11 +6,12 @@ source rests: a minute at first, twice as long each time, up to a day, and forgi
 
 import logging
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.clock import Moment
-from app.core.database import as_time, execute, fetch, retried
+from app.core.database import Row, Statement, as_time, execute, fetch, retried
 from app.core.enums import Source
 from app.core.errors import DuplicateRow
 from app.core.settings import CooldownRules
@@ -36,8 +37,16 @@ class Closure:
 
 
 async def closure(source: Source, at: Moment) -> Closure | None:
-    """Why the source hands out nothing now; a pause goes before a cool-down."""
-    rows = await fetch(service_sql.CLOSURES, (source, at.now, source, at.now))
+    """Why the source hands out nothing now."""
+    return first_closure(await fetch(*closure_query(source, at)))
+
+
+def closure_query(source: Source, at: Moment) -> Statement:
+    return Statement(service_sql.CLOSURES, (source, at.now, source, at.now))
+
+
+def first_closure(rows: Sequence[Row]) -> Closure | None:
+    """Of what `closure_query` read; a pause goes before a cool-down."""
     closures = [Closure(kind, reason, as_time(until)) for kind, reason, until in rows]
     return min(closures, key=lambda each: each.kind != "paused", default=None)
 

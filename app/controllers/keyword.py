@@ -11,16 +11,31 @@ the report is a repetition (fine, nothing changes), the claim is lost, or the ke
 """
 
 import logging
-from dataclasses import dataclass
-from datetime import date, datetime
+from functools import lru_cache, partial
+
+from tortoise.backends.base.client import BaseDBAsyncClient
 
 from app.controllers.claims import Claim, claim_rows, get_available
 from app.controllers.closures import note_block
-from app.controllers.pauses import active_pause
+from app.controllers.pauses import pause_query
+from app.controllers.reports import (
+    Completion,
+    Progress,
+    Renewal,
+    Report,
+    Reporter,
+    Usage,
+    complete_together,
+    log_completion,
+    log_page,
+    move_on_together,
+    renew_together,
+)
 from app.controllers.silence import silence_values
 from app.controllers.stats import Stats, get_stats
+from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import Parameters, execute, fetch, retried
+from app.core.database import Parameters, Statement, database_client, execute, fetch, retried, run
 from app.core.enums import CrawlStatus, Outcome, ReleaseReason, Source
 from app.core.errors import ClaimLost, Contention, KeywordNotFound, WrongState
 from app.core.settings import CrawlRules
@@ -30,6 +45,7 @@ from app.models.keyword_row import KeywordRow, is_claimable
 
 __all__ = [
     "Claim",
+    "Reporter",
     "Stats",
     "get_available",
     "get_stats",
@@ -43,43 +59,6 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Reporter:
-    """Who reports: by the claim's token, the crawler's id, both, or (old spiders) neither."""
-
-    claim_token: str | None = None
-    crawler_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    applied: bool
-    last_completed_page: int
-    lease_expires_at: datetime | None
-    should_stop: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    applied: bool
-    crawl_status: CrawlStatus
-    retry_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Renewal:
-    renewed: int
-    lease_expires_at: datetime | None
-    should_stop: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    applied: bool
-    last_requested_date: date | None
-
-
-@retried
 async def report_page_progress(
     source: Source, keyword_id: int, page: int, reporter: Reporter, at: Moment, rules: CrawlRules,
     *, total_pages: int | None = None, jobs_found: int = 0,
@@ -89,24 +68,12 @@ async def report_page_progress(
     A page at or below the checkpoint was reported before: it counts nothing and only renews the lease.
     Raises KeywordNotFound, ClaimLost, WrongState, DatabaseUnavailable.
     """
-    lease = at.now + rules.lease
-    held, who = _held(reporter, at, rules)
-    moved = await execute(
-        sql.PROGRESS.format(table=table_of(source), held=held),
-        (jobs_found, total_pages, lease, at.now, page, keyword_id, page, *who),
-    )
-    should_stop = bool(await active_pause(source, at))
-    if moved:
-        logger.info("page done source=%s keyword=%d page=%d jobs=%d", source, keyword_id, page, jobs_found)
-        return Progress(True, page, lease, should_stop)
-    row = await _own_row(source, keyword_id, reporter)
-    if page > row.last_completed_page or not _is_own_day(row, reporter, at):
-        raise _wrong_state(row)
-    renewed = await _renew(source, keyword_id, reporter, at, rules)
-    return Progress(False, row.last_completed_page, lease if renewed else None, should_stop)
+    report = Report(source, keyword_id, reporter, at, rules, page, total_pages, jobs_found)
+    if reporter.claim_token:
+        return await _pages(database_client(), source).carry_out(report)
+    return await _move_on(report)
 
 
-@retried
 async def report_crawl_complete(
     source: Source, keyword_id: int, outcome: Outcome, reporter: Reporter, at: Moment, rules: CrawlRules,
     *, error_message: str = "",
@@ -115,27 +82,12 @@ async def report_crawl_complete(
 
     Raises KeywordNotFound, ClaimLost, WrongState, DatabaseUnavailable.
     """
-    held, who = _held(reporter, at, rules)
-    values: Parameters
-    message = error_message[:ERROR_MESSAGE_LENGTH]
-    if outcome is Outcome.COMPLETED:
-        statement, values = sql.COMPLETE, (message, at.now, at.now)
-    else:
-        retry_at = at.now + rules.retry_backoff
-        statement, values = sql.FAIL, (rules.max_retries, at.tomorrow, retry_at, message, at.now, at.now)
-    if await execute(statement.format(table=table_of(source), held=held), (*values, keyword_id, *who)):
-        # Not `_own_row`: the next spider may have claimed the keyword already.
-        row = await _read(source, keyword_id)
-        logger.info("crawl %s source=%s keyword=%d pages=%d tries=%d", outcome, source, keyword_id,
-                    row.last_completed_page, row.retry_count)  # fmt: skip
-        return Completion(True, CrawlStatus(outcome), row.retry_count)
-    row = await _own_row(source, keyword_id, reporter)
-    if row.crawl_status != CrawlStatus(outcome) or not _is_own_day(row, reporter, at):
-        raise _wrong_state(row)
-    return Completion(False, row.crawl_status, row.retry_count)
+    report = Report(source, keyword_id, reporter, at, rules, error_message=error_message[:ERROR_MESSAGE_LENGTH])
+    if outcome is Outcome.COMPLETED and reporter.claim_token:
+        return await _completions(database_client(), source).carry_out(report)
+    return await _end(report, outcome)
 
 
-@retried
 async def heartbeat(
     source: Source, reporter: Reporter, at: Moment, rules: CrawlRules, *, keyword_id: int | None = None
 ) -> Renewal:
@@ -144,15 +96,90 @@ async def heartbeat(
     Raises KeywordNotFound, ClaimLost, WrongState (one claim only), DatabaseUnavailable.
     """
     if keyword_id is None:
-        renewed = await execute(
-            sql.RENEW_ALL.format(table=table_of(source)), (at.now + rules.lease, at.now, reporter.crawler_id)
-        )
+        return await _renew_all(source, reporter, at, rules)
+    report = Report(source, keyword_id, reporter, at, rules)
+    return await (
+        _signs_of_life(database_client(), source).carry_out(report) if reporter.claim_token else _renew(report)
+    )
+
+
+@lru_cache(maxsize=len(Source))
+def _pages(client: BaseDBAsyncClient, source: Source) -> Batcher[Report, Progress]:
+    return Batcher(_move_on, move_on_together)
+
+
+@lru_cache(maxsize=len(Source))
+def _completions(client: BaseDBAsyncClient, source: Source) -> Batcher[Report, Completion]:
+    return Batcher(partial(_end, outcome=Outcome.COMPLETED), complete_together)
+
+
+@lru_cache(maxsize=len(Source))
+def _signs_of_life(client: BaseDBAsyncClient, source: Source) -> Batcher[Report, Renewal]:
+    return Batcher(_renew, renew_together)
+
+
+@retried
+async def _move_on(report: Report) -> Progress:
+    held, who = _held(report.reporter, report.at, report.rules)
+    table, now = table_of(report.source), report.at.now
+    values = (report.jobs_found, report.total_pages, report.lease, now, report.page, report.keyword_id, report.page)
+    moved, paused = await run(
+        Statement(sql.PROGRESS.format(table=table, held=held), (*values, *who)), pause_query(report.source, report.at)
+    )
+    should_stop = bool(paused.rows)
+    if moved.matched:
+        log_page(report)
+        return Progress(True, report.page, report.lease, should_stop)
+    row = await _own_row(report.source, report.keyword_id, report.reporter)
+    if report.page > row.last_completed_page or not _is_own_day(row, report.reporter, report.at):
+        raise _wrong_state(row)
+    renewed = await execute(*_renewal(report))
+    return Progress(False, row.last_completed_page, report.lease if renewed else None, should_stop)
+
+
+@retried
+async def _end(report: Report, outcome: Outcome) -> Completion:
+    source, keyword_id, reporter, at, rules = (
+        report.source, report.keyword_id, report.reporter, report.at, report.rules,
+    )  # fmt: skip
+    held, who = _held(reporter, at, rules)
+    values: Parameters
+    if outcome is Outcome.COMPLETED:
+        statement, values = sql.COMPLETE, (report.error_message, at.now, at.now)
     else:
-        renewed = await _renew(source, keyword_id, reporter, at, rules)
-        if not renewed:
-            raise _wrong_state(await _own_row(source, keyword_id, reporter))
-    lease = at.now + rules.lease if renewed else None
-    return Renewal(renewed, lease, bool(await active_pause(source, at)))
+        retry_at = at.now + rules.retry_backoff
+        statement, values = sql.FAIL, (rules.max_retries, at.tomorrow, retry_at, report.error_message, at.now, at.now)
+    ended, found = await run(
+        Statement(statement.format(table=table_of(source), held=held), (*values, keyword_id, *who)),
+        _reading(source, keyword_id),
+    )
+    if ended.matched and found.rows:
+        # Whoever's it is now: the next spider may have claimed the keyword already.
+        row = KeywordRow.read(found.rows[0])
+        log_completion(source, keyword_id, outcome, row.last_completed_page, row.retry_count)
+        return Completion(True, CrawlStatus(outcome), row.retry_count)
+    row = await _own_row(source, keyword_id, reporter)
+    if row.crawl_status != CrawlStatus(outcome) or not _is_own_day(row, reporter, at):
+        raise _wrong_state(row)
+    return Completion(False, row.crawl_status, row.retry_count)
+
+
+@retried
+async def _renew(report: Report) -> Renewal:
+    renewed, paused = await run(_renewal(report), pause_query(report.source, report.at))
+    if not renewed.matched:
+        raise _wrong_state(await _own_row(report.source, report.keyword_id, report.reporter))
+    return Renewal(renewed.matched, report.lease, bool(paused.rows))
+
+
+@retried
+async def _renew_all(source: Source, reporter: Reporter, at: Moment, rules: CrawlRules) -> Renewal:
+    lease = at.now + rules.lease
+    renewed, paused = await run(
+        Statement(sql.RENEW_ALL.format(table=table_of(source)), (lease, at.now, reporter.crawler_id)),
+        pause_query(source, at),
+    )
+    return Renewal(renewed.matched, lease if renewed.matched else None, bool(paused.rows))
 
 
 @retried
@@ -202,7 +229,7 @@ async def mark_used(source: Source, keyword_id: int, at: Moment, rules: CrawlRul
     row = await _read(source, keyword_id)
     if not is_claimable(row, at, rules.max_retries):
         return Usage(False, row.last_requested_date)
-    if not await claim_rows(source, [row], at, rules, crawler_id=None):
+    if not await claim_rows(source, [(row, None)], at, rules):
         raise Contention("claimed by somebody else meanwhile")
     return Usage(True, at.today)
 
@@ -218,14 +245,18 @@ def _held(reporter: Reporter, at: Moment, rules: CrawlRules) -> tuple[str, Param
     return condition, parameters
 
 
-async def _renew(source: Source, keyword_id: int, reporter: Reporter, at: Moment, rules: CrawlRules) -> int:
-    held, who = _held(reporter, at, rules)
-    statement = sql.RENEW.format(table=table_of(source), held=held)
-    return await execute(statement, (at.now + rules.lease, at.now, keyword_id, *who))
+def _renewal(report: Report) -> Statement:
+    held, who = _held(report.reporter, report.at, report.rules)
+    statement = sql.RENEW.format(table=table_of(report.source), held=held)
+    return Statement(statement, (report.lease, report.at.now, report.keyword_id, *who))
+
+
+def _reading(source: Source, keyword_id: int) -> Statement:
+    return Statement(sql.READ.format(table=table_of(source)), (keyword_id,))
 
 
 async def _read(source: Source, keyword_id: int) -> KeywordRow:
-    rows = await fetch(sql.READ.format(table=table_of(source)), (keyword_id,))
+    rows = await fetch(*_reading(source, keyword_id))
     if not rows:
         raise KeywordNotFound(f"{source} has no keyword {keyword_id}.")
     return KeywordRow.read(rows[0])

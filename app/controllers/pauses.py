@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.clock import Moment
-from app.core.database import as_time, execute, fetch, retried
+from app.core.database import Statement, execute, retried
 from app.core.enums import Source
 from app.models import service_sql
 
@@ -31,6 +31,6 @@ async def resume(source: Source) -> None:
         logger.info("resumed source=%s", source)
 
 
-async def active_pause(source: Source, at: Moment) -> Pause | None:
-    rows = await fetch(service_sql.ACTIVE_PAUSE, (source, at.now))
-    return Pause(rows[0][0], as_time(rows[0][1])) if rows else None
+def pause_query(source: Source, at: Moment) -> Statement:
+    """Reads the pause that holds now: one row of reason and end, or none."""
+    return Statement(service_sql.ACTIVE_PAUSE, (source, at.now))

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 from pymysql import err as mysql_errors
 from tortoise import Tortoise
@@ -68,25 +68,55 @@ def is_mysql() -> bool:
     return database_client().capabilities.dialect == "mysql"
 
 
+class Statement(NamedTuple):
+    sql: str
+    parameters: Parameters = ()
+
+
+class Result(NamedTuple):
+    """What one statement gave: how many rows it matched, or the rows that it read."""
+
+    matched: int
+    rows: list[Row]
+
+
 class Connection:
-    """A leased driver connection. `execute` and `fetch` run one statement each."""
+    """A leased driver connection."""
+
+    BEGIN: ClassVar[Statement]
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
+        self._first: tuple[Statement, ...] = ()  # goes before the next statements, in the same trip
+
+    async def run(self, *statements: Statement) -> list[Result]:
+        """Run statements one after the other, in one trip to the server; the first error ends it."""
+        first, self._first = self._first, ()
+        return (await self._run([*first, *statements]))[len(first) :]
+
+    async def _run(self, statements: Sequence[Statement]) -> list[Result]:
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Begin a transaction with the next statement."""
+        self._first = (self.BEGIN,)
+
+    async def commit(self) -> None:
+        if not self._first:
+            await self.run(Statement("COMMIT"))
+
+    async def rollback(self) -> None:
+        """Undo the transaction; what comes next is one of its own."""
+        await self.run(Statement("ROLLBACK"))
+        self.begin()
 
     async def execute(self, sql: str, parameters: Parameters = ()) -> int:
         """Run a statement that changes rows and return how many it matched."""
-        raise NotImplementedError
+        return (await self.run(Statement(sql, parameters)))[0].matched
 
     async def fetch(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run a query and return its rows."""
-        raise NotImplementedError
-
-    async def begin(self) -> None:
-        raise NotImplementedError
-
-    async def commit(self) -> None:
-        await self._driver.commit()
+        return (await self.run(Statement(sql, parameters)))[0].rows
 
     async def abandon(self) -> None:
         """Give up whatever is under way on this connection, so that the next lease starts clean."""
@@ -94,18 +124,19 @@ class Connection:
 
 
 class MySQLConnection(Connection):
-    async def execute(self, sql: str, parameters: Parameters = ()) -> int:
-        async with self._driver.cursor() as cursor:
-            await cursor.execute(mysql_placeholders(sql), list(parameters))
-            return int(cursor.rowcount)
+    BEGIN = Statement("BEGIN")
 
-    async def fetch(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+    async def _run(self, statements: Sequence[Statement]) -> list[Result]:
+        sql = ";".join(mysql_placeholders(statement.sql) for statement in statements)
+        parameters = [value for statement in statements for value in statement.parameters]
+        results = []
         async with self._driver.cursor() as cursor:
-            await cursor.execute(mysql_placeholders(sql), list(parameters))
-            return list(await cursor.fetchall())
-
-    async def begin(self) -> None:
-        await self._driver.begin()
+            await cursor.execute(sql, parameters)
+            while True:
+                rows = list(await cursor.fetchall()) if cursor.description else []
+                results.append(Result(int(cursor.rowcount), rows))
+                if not await cursor.nextset():
+                    return results
 
     async def abandon(self) -> None:
         # A half-read answer cannot be skipped. The pool drops a closed connection and the server rolls back.
@@ -113,18 +144,17 @@ class MySQLConnection(Connection):
 
 
 class SQLiteConnection(Connection):
-    async def execute(self, sql: str, parameters: Parameters = ()) -> int:
-        cursor = await self._driver.execute(sql, [sqlite_value(value) for value in parameters])
-        await cursor.close()
-        return int(cursor.rowcount)
+    # IMMEDIATE: a reader that turns writer later would fail at once when another process has written.
+    BEGIN = Statement("BEGIN IMMEDIATE")
 
-    async def fetch(self, sql: str, parameters: Parameters = ()) -> list[Row]:
-        rows = await self._driver.execute_fetchall(sql, [sqlite_value(value) for value in parameters])
-        return [tuple(row) for row in rows]
-
-    async def begin(self) -> None:
-        # IMMEDIATE: a reader that turns writer later would fail at once when another process has written.
-        await self._driver.execute("BEGIN IMMEDIATE")
+    async def _run(self, statements: Sequence[Statement]) -> list[Result]:
+        results = []
+        for sql, parameters in statements:
+            cursor = await self._driver.execute(sql, [sqlite_value(value) for value in parameters])
+            rows = [tuple(row) for row in await cursor.fetchall()] if cursor.description else []
+            await cursor.close()
+            results.append(Result(int(cursor.rowcount), rows))
+        return results
 
     async def abandon(self) -> None:
         await asyncio.shield(self._driver.rollback())
@@ -197,8 +227,8 @@ async def transaction() -> AsyncIterator[Connection]:
     connection never returns to the pool.
     """
     async with leased() as connection:
+        connection.begin()
         try:
-            await connection.begin()
             yield connection
             await connection.commit()
         except BaseException:
@@ -214,6 +244,12 @@ async def execute(sql: str, parameters: Parameters = ()) -> int:
 async def fetch(sql: str, parameters: Parameters = ()) -> list[Row]:
     async with leased() as connection:
         return await connection.fetch(sql, parameters)
+
+
+async def run(*statements: Statement) -> list[Result]:
+    """Run statements in one trip to the database, each its own transaction."""
+    async with leased() as connection:
+        return await connection.run(*statements)
 
 
 def retried(operation: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:

@@ -1,16 +1,30 @@
 """The statements of the state machine, all of them, with `{table}` for a source's keyword table.
 
-Two rules hold for each UPDATE:
+Three rules hold for each UPDATE:
 * It names in its WHERE what has to be true, so that its row count tells who was first. Nothing is read, then written.
+* One for several keywords finds them by id alone, because each row that is read is locked: COALESCE hides columns that
+  other indexes hold. What differs between them is given as CASE id WHEN … THEN ….
 * MySQL and MariaDB evaluate SET from left to right and see the values set so far, SQLite sees the old ones: whatever an
   expression reads is assigned after it. That is why `crawl_status` comes last and `retry_at` before `retry_count`.
 """
+
+from functools import cache
 
 COLUMNS = (
     "id, city, job, crawl_status, last_requested_date, last_completed_page, claim_page, total_pages, jobs_found,"
     " retry_count, retry_at, claim_token, crawler_id, lease_expires_at, error_message, crawl_started_at,"
     " crawl_finished_at"
 )
+
+
+def by_id(number: int) -> str:
+    """A value for each keyword, with the parameters id, value, id, value …"""
+    return f"CASE id{' WHEN ? THEN ?' * number} END"
+
+
+def any_of(condition: str, number: int) -> str:
+    return " OR ".join([f"({condition})"] * number)
+
 
 READ = f"SELECT {COLUMNS} FROM {{table}} WHERE id = ?"
 
@@ -37,22 +51,48 @@ CANDIDATES = " UNION ALL ".join(
 ).replace("{columns}", COLUMNS)
 
 # Whoever reads the same row at the same time names the same state here: one of them matches, the others match nothing.
-CLAIM = """
-UPDATE {table} SET
-  last_requested_date = ?, last_requested_at = ?, last_completed_page = ?, claim_page = ?, total_pages = ?,
-  jobs_found = ?, retry_count = ?, error_message = ?, crawl_started_at = ?, crawl_finished_at = NULL, retry_at = NULL,
-  crawler_id = ?, claim_token = ?, lease_expires_at = ?, updated_at = ?, crawl_status = ?
-WHERE id = ? AND claim_token = ? AND crawl_status = ? AND last_completed_page = ? AND jobs_found = ? AND retry_count = ?
-  AND (crawl_status <> 'crawling' OR lease_expires_at IS NULL OR lease_expires_at <= ?)
+AS_IT_WAS_READ = (
+    "id = ? AND claim_token = ? AND COALESCE(crawl_status, '') = ? AND last_completed_page = ? AND jobs_found = ?"
+    " AND retry_count = ?"
+)
+
+
+@cache
+def claim(number: int, *, fresh: bool) -> str:
+    """Claims of keywords of which all begin anew, or all go on where they stand."""
+    if fresh:
+        begin = (
+            "last_completed_page = 0, claim_page = 0, total_pages = NULL, jobs_found = 0, error_message = '',"
+            " retry_count = 0"
+        )
+    else:
+        begin = f"claim_page = last_completed_page, retry_count = {by_id(number)}"
+    return f"""
+UPDATE {{table}} SET
+  last_requested_date = ?, last_requested_at = ?, crawl_started_at = ?, crawl_finished_at = NULL, retry_at = NULL,
+  lease_expires_at = ?, updated_at = ?, {begin},
+  crawler_id = {by_id(number)}, claim_token = {by_id(number)}, crawl_status = ?
+WHERE ({any_of(AS_IT_WAS_READ, number)})
+  AND (COALESCE(crawl_status, '') <> 'crawling' OR lease_expires_at IS NULL OR lease_expires_at <= ?)
 """
 
-# REPLACE is the one upsert that SQLite and MySQL spell alike.
-KEEP_HISTORY = """
+
+@cache
+def tokens_of(number: int) -> str:
+    return f"SELECT id, claim_token FROM {{table}} WHERE id IN ({', '.join('?' * number)})"
+
+
+@cache
+def keep_history(number: int) -> str:
+    """REPLACE is the one upsert that SQLite and MySQL spell alike."""
+    values = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    return f"""
 REPLACE INTO keyword_history (
   source, keyword_id, business_date, city, job, state, last_completed_page, total_pages, jobs_found, retry_count,
   crawler_id, error_message, crawl_started_at, crawl_finished_at, created_at
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+) VALUES {", ".join([values] * number)}
 """
+
 
 # --- reports ----------------------------------------------------------------------------------------------------------
 # A claim is held while its keyword is being crawled, and by its token also after a sweep (which leaves the lease),
@@ -108,6 +148,44 @@ UPDATE {table} SET
   crawl_status = 'failed'
 WHERE id = ? AND {held}
 """
+
+# --- reports of several keywords --------------------------------------------------------------------------------------
+# All of them hold their keyword by the token of a crawl under way: nothing is revived.
+HOLDER = "id = ? AND claim_token = ? AND COALESCE(?, crawler_id) = crawler_id"
+
+
+@cache
+def progress_together(number: int) -> str:
+    return f"""
+UPDATE {{table}} SET
+  jobs_found = jobs_found + {by_id(number)}, total_pages = COALESCE({by_id(number)}, total_pages), error_message = '',
+  lease_expires_at = ?, updated_at = ?, last_completed_page = {by_id(number)}
+WHERE COALESCE(crawl_status, '') = 'crawling' AND ({any_of(f"{HOLDER} AND last_completed_page < ?", number)})
+"""
+
+
+@cache
+def renew_together(number: int) -> str:
+    return f"""
+UPDATE {{table}} SET lease_expires_at = ?, updated_at = ?
+WHERE COALESCE(crawl_status, '') = 'crawling' AND ({any_of(HOLDER, number)})
+"""
+
+
+@cache
+def complete_together(number: int) -> str:
+    return f"""
+UPDATE {{table}} SET
+  error_message = {by_id(number)}, retry_at = NULL, lease_expires_at = NULL, crawl_finished_at = ?, updated_at = ?,
+  crawl_status = 'completed'
+WHERE COALESCE(crawl_status, '') = 'crawling' AND ({any_of(HOLDER, number)})
+"""
+
+
+@cache
+def counts_of(number: int) -> str:
+    return f"SELECT id, last_completed_page, retry_count FROM {{table}} WHERE id IN ({', '.join('?' * number)})"
+
 
 RELEASE = """
 UPDATE {table} SET

@@ -18,9 +18,10 @@ from app.models.keyword_row import KeywordRow
 from tests.service.conftest import MORNING, Api, MovableTime, Now, by_hand, jobs, utc
 
 
-async def rows() -> list[KeywordRow]:
-    """All keywords of Boss, as a claim reads them."""
-    return [KeywordRow.read(row) for row in await database.fetch(f"SELECT {keyword_sql.COLUMNS} FROM boss_keyword")]
+async def rows() -> list[tuple[KeywordRow, str]]:
+    """All keywords of Boss as a claim reads them, each for the second crawler."""
+    read = await database.fetch(f"SELECT {keyword_sql.COLUMNS} FROM boss_keyword")
+    return [(KeywordRow.read(row), "second") for row in read]
 
 
 async def test_a_keyword_is_claimed_once_and_not_again(api: Api) -> None:
@@ -118,9 +119,9 @@ async def test_a_keyword_that_changed_since_it_was_read_is_not_claimed(
     api: Api, moment: Now, rules: CrawlRules
 ) -> None:
     await api.add("python")
-    read_before = await rows()
+    wanted = await rows()
     await api.claim("first")
-    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+    assert await claim_rows(Source.BOSS, wanted, moment(), rules) == {}
 
 
 @pytest.mark.parametrize("column", ["last_completed_page", "jobs_found", "retry_count"])
@@ -130,9 +131,9 @@ async def test_a_keyword_that_an_operator_changed_since_it_was_read_is_not_claim
     await api.add("python")
     await api.page(await api.claim(), 5)
     await api.release("stopped", crawler_id="spider")
-    read_before = await rows()
+    wanted = await rows()
     await by_hand(f"UPDATE boss_keyword SET {column} = 1")
-    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+    assert await claim_rows(Source.BOSS, wanted, moment(), rules) == {}
 
 
 async def test_a_keyword_that_was_claimed_and_given_back_since_it_was_read_is_not_claimed(
@@ -140,10 +141,10 @@ async def test_a_keyword_that_was_claimed_and_given_back_since_it_was_read_is_no
 ) -> None:
     await api.add("python")
     for _ in range(2):
-        read_before = await rows()
+        wanted = await rows()
         await api.claim()
         await api.release("stopped", crawler_id="spider")
-    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+    assert await claim_rows(Source.BOSS, wanted, moment(), rules) == {}
 
 
 async def test_a_stale_crawl_that_was_completed_since_it_was_read_is_not_claimed(
@@ -152,9 +153,9 @@ async def test_a_stale_crawl_that_was_completed_since_it_was_read_is_not_claimed
     await api.add("python")
     claim = await api.claim()
     clock.advance(minutes=31)
-    read_before = await rows()
+    wanted = await rows()
     await api.complete(claim)
-    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+    assert await claim_rows(Source.BOSS, wanted, moment(), rules) == {}
 
 
 async def test_a_crawl_that_came_back_to_life_since_it_was_read_is_not_claimed(
@@ -163,9 +164,9 @@ async def test_a_crawl_that_came_back_to_life_since_it_was_read_is_not_claimed(
     await api.add("python")
     claim = await api.claim()
     clock.advance(minutes=31)
-    read_before = await rows()
+    wanted = await rows()
     await api.heartbeat(keyword_id=claim["id"], claim_token=claim["claim_token"])
-    assert await claim_rows(Source.BOSS, read_before, moment(), rules, "second") == []
+    assert await claim_rows(Source.BOSS, wanted, moment(), rules) == {}
 
 
 # --- the order --------------------------------------------------------------------------------------------------------
@@ -330,8 +331,8 @@ async def test_the_number_of_tries_is_a_setting(api: Api, moment: Now, rules: Cr
     await api.add("python")
     await api.fail(await api.claim())
     once, twice = replace(rules, max_retries=1), replace(rules, max_retries=2)
-    assert await controller.get_available(Source.BOSS, moment(), once, reserve=True) == []
-    assert len(await controller.get_available(Source.BOSS, moment(), twice, reserve=True)) == 1
+    assert (await controller.get_available(Source.BOSS, moment(), once, reserve=True)).claims == []
+    assert len((await controller.get_available(Source.BOSS, moment(), twice, reserve=True)).claims) == 1
 
 
 async def test_a_keyword_that_used_up_its_tries_rests_although_the_setting_is_raised(
@@ -341,9 +342,9 @@ async def test_a_keyword_that_used_up_its_tries_rests_although_the_setting_is_ra
     for _ in range(3):
         await api.fail(await api.claim())
     more = replace(rules, max_retries=5)
-    assert await controller.get_available(Source.BOSS, moment(), more) == []
+    assert (await controller.get_available(Source.BOSS, moment(), more)).claims == []
     clock.advance(days=1)
-    assert len(await controller.get_available(Source.BOSS, moment(), more)) == 1
+    assert len((await controller.get_available(Source.BOSS, moment(), more)).claims) == 1
 
 
 async def test_a_stale_crawl_that_brought_a_page_in_its_last_try_is_handed_out(api: Api, clock: MovableTime) -> None:
@@ -362,7 +363,7 @@ async def test_with_a_single_try_a_silent_claim_without_a_page_is_not_handed_out
     await api.add("python")
     await api.claim()
     clock.advance(minutes=31)
-    assert await controller.get_available(Source.BOSS, moment(), replace(rules, max_retries=1)) == []
+    assert (await controller.get_available(Source.BOSS, moment(), replace(rules, max_retries=1))).claims == []
 
 
 # --- nothing to hand out ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from app.api.dependencies import Now, Rules, ServiceSettings
 from app.api.json_body import JSONRoute
 from app.api.problem_details import documented
 from app.controllers import keyword as controller
-from app.controllers.closures import Closure, closure
+from app.controllers.closures import Closure
 from app.controllers.keyword import Reporter
 from app.core.clock import Moment
 from app.core.enums import Source
@@ -46,10 +46,10 @@ async def available(
     crawler_id: Annotated[CrawlerId | None, Query(description="Holds a lease when given.")] = None,
 ) -> dict[str, object]:  # fmt: skip
     """The next keywords: unfinished ones first, then failed ones with tries left, then those not asked for today."""
-    claims = await controller.get_available(source, at, rules, limit=limit, reserve=reserve, crawler_id=crawler_id)
-    if claims:
-        return {"data": claims}
-    closed = await closure(source, at)
+    handout = await controller.get_available(source, at, rules, limit=limit, reserve=reserve, crawler_id=crawler_id)
+    if handout.claims:
+        return {"data": handout.claims}
+    closed = handout.closed
     response.headers["Retry-After"] = str(retry_after(closed, at, settings.empty_retry_after_seconds))
     return {"data": [], "reason": str(closed)} if closed else {"data": []}
 

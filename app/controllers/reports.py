@@ -1,0 +1,154 @@
+"""Reports of several keywords in one statement, for the usual case: each names the token of a crawl that is under way.
+
+Everything else (a repetition, a crawl that a sweep ended, a lost claim, a report without a token) is for
+`app.controllers.keyword`, which carries out each report by itself: the functions here then change nothing and say so.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from app.controllers.pauses import pause_query
+from app.core.clock import Moment
+from app.core.database import Parameters, Statement, transaction
+from app.core.enums import CrawlStatus, Outcome, Source
+from app.core.settings import CrawlRules
+from app.models import keyword_sql as sql
+from app.models.keyword import table_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Who reports: by the claim's token, the crawler's id, both, or (old spiders) neither."""
+
+    claim_token: str | None = None
+    crawler_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is reported of one keyword; which of the last fields are meant depends on the kind of report."""
+
+    source: Source
+    keyword_id: int
+    reporter: Reporter
+    at: Moment
+    rules: CrawlRules
+    page: int = 0
+    total_pages: int | None = None
+    jobs_found: int = 0
+    error_message: str = ""
+
+    @property
+    def lease(self) -> datetime:
+        return self.at.now + self.rules.lease
+
+    @property
+    def holder(self) -> Parameters:
+        """The parameters of `keyword_sql.HOLDER`."""
+        return self.keyword_id, self.reporter.claim_token, self.reporter.crawler_id
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    applied: bool
+    last_completed_page: int
+    lease_expires_at: datetime | None
+    should_stop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    applied: bool
+    crawl_status: CrawlStatus
+    retry_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    renewed: int
+    lease_expires_at: datetime | None
+    should_stop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    applied: bool
+    last_requested_date: date | None
+
+
+async def move_on_together(reports: Sequence[Report]) -> list[Progress] | None:
+    """A page of each keyword is done. None when one of the reports does not apply."""
+    last = _latest(reports)
+    jobs = [value for report in reports for value in (report.keyword_id, report.jobs_found)]
+    totals = [value for report in reports for value in (report.keyword_id, report.total_pages)]
+    pages = [value for report in reports for value in (report.keyword_id, report.page)]
+    holders = [value for report in reports for value in (*report.holder, report.page)]
+    statement = sql.progress_together(len(reports)).format(table=table_of(last.source))
+    async with transaction() as connection:
+        moved, paused = await connection.run(
+            Statement(statement, (*jobs, *totals, last.lease, last.at.now, *pages, *holders)),
+            pause_query(last.source, last.at),
+        )
+        if moved.matched != len(reports):
+            await connection.rollback()
+            return None
+    for report in reports:
+        log_page(report)
+    return [Progress(True, report.page, last.lease, bool(paused.rows)) for report in reports]
+
+
+async def renew_together(reports: Sequence[Report]) -> list[Renewal] | None:
+    """A sign of life of each keyword. None when one of the claims is not a crawl under way."""
+    last = _latest(reports)
+    holders = [value for report in reports for value in report.holder]
+    statement = sql.renew_together(len(reports)).format(table=table_of(last.source))
+    async with transaction() as connection:
+        renewed, paused = await connection.run(
+            Statement(statement, (last.lease, last.at.now, *holders)), pause_query(last.source, last.at)
+        )
+        if renewed.matched != len(reports):
+            await connection.rollback()
+            return None
+    return [Renewal(1, last.lease, bool(paused.rows)) for _ in reports]
+
+
+async def complete_together(reports: Sequence[Report]) -> list[Completion] | None:
+    """The crawl of each keyword has ended well. None when one of the reports does not apply."""
+    last = _latest(reports)
+    ids = [report.keyword_id for report in reports]
+    messages = [value for report in reports for value in (report.keyword_id, report.error_message)]
+    holders = [value for report in reports for value in report.holder]
+    table = table_of(last.source)
+    async with transaction() as connection:
+        completed, counts = await connection.run(
+            Statement(
+                sql.complete_together(len(reports)).format(table=table),
+                (*messages, last.at.now, last.at.now, *holders),
+            ),
+            Statement(sql.counts_of(len(reports)).format(table=table), ids),
+        )
+        if completed.matched != len(reports):
+            await connection.rollback()
+            return None
+    found = {keyword_id: (pages, tries) for keyword_id, pages, tries in counts.rows}
+    for report in reports:
+        log_completion(report.source, report.keyword_id, Outcome.COMPLETED, *found[report.keyword_id])
+    return [Completion(True, CrawlStatus.COMPLETED, found[report.keyword_id][1]) for report in reports]
+
+
+def log_page(report: Report) -> None:
+    logger.info("page done source=%s keyword=%d page=%d jobs=%d", report.source, report.keyword_id, report.page,
+                report.jobs_found)  # fmt: skip
+
+
+def log_completion(source: Source, keyword_id: int, outcome: Outcome, pages: int, tries: int) -> None:
+    logger.info("crawl %s source=%s keyword=%d pages=%d tries=%d", outcome, source, keyword_id, pages, tries)
+
+
+def _latest(reports: Sequence[Report]) -> Report:
+    """The reports count as made at the moment of the last of them."""
+    return max(reports, key=lambda report: report.at.now)
