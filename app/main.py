@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from app.api import health
 from app.api.connections import ClosedWhileDraining
+from app.api.fast_calls import FastCalls
 from app.api.problem_details import add_error_handlers
 from app.api.v1.keyword import keyword, management
 from app.controllers.presence import note_alive, warn_of_clock_skew, warn_of_stale_reads
@@ -19,6 +20,8 @@ from app.core.enums import Source
 from app.core.init_app import open_database
 from app.core.scheduler import Job, running_scheduler
 from app.core.settings import Settings, load_settings
+
+API = "/api/v1"
 
 logger = logging.getLogger(__name__)
 
@@ -48,11 +51,13 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.state.crawl_rules = settings.crawl_rules
     app.state.clock = clock
     app.state.drain = drain
+    calls = {(method, f"{API}{path}"): endpoint for (method, path), endpoint in keyword.FAST_CALLS.items()}
+    app.add_middleware(FastCalls, state=app.state, calls=calls)
     add_error_handlers(app)
     app.add_middleware(ClosedWhileDraining, drain=drain)
     app.include_router(health.router)
-    app.include_router(keyword.router, prefix="/api/v1")
-    app.include_router(management.router, prefix="/api/v1")
+    app.include_router(keyword.router, prefix=API)
+    app.include_router(management.router, prefix=API)
 
     @app.get("/", include_in_schema=False)
     async def home() -> RedirectResponse:

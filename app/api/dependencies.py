@@ -1,26 +1,32 @@
-"""What endpoints ask for: the moment, and the rules of the state machine."""
+"""What endpoints ask for: the moment, the rules of the state machine, the settings."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from starlette.datastructures import State
 
 from app.core.clock import Moment
 from app.core.settings import CrawlRules, Settings
 
-
-async def current_moment(request: Request) -> Moment:
-    moment: Moment = request.app.state.clock.moment()
-    return moment
-
-
-async def crawl_rules(request: Request) -> CrawlRules:
-    rules: CrawlRules = request.app.state.crawl_rules
-    return rules
+# By the name of the parameter.
+PROVIDERS: dict[str, Callable[[State], Any]] = {
+    "at": lambda state: state.clock.moment(),
+    "rules": lambda state: state.crawl_rules,
+    "settings": lambda state: state.settings,
+}
 
 
-async def settings(request: Request) -> Settings:
-    settings: Settings = request.app.state.settings
-    return settings
+async def current_moment(request: Request) -> Any:
+    return PROVIDERS["at"](request.app.state)
+
+
+async def crawl_rules(request: Request) -> Any:
+    return PROVIDERS["rules"](request.app.state)
+
+
+async def settings(request: Request) -> Any:
+    return PROVIDERS["settings"](request.app.state)
 
 
 Now = Annotated[Moment, Depends(current_moment)]

@@ -28,6 +28,13 @@ class Request(BaseModel):
     source: Source
 
 
+class AvailableQuery(BaseModel):
+    source: Source
+    limit: int = Field(1, ge=1, le=100)
+    reserve: bool = Field(False, description="Claim the keywords; else they are only shown.")
+    crawler_id: CrawlerId | None = Field(None, description="Holds a lease when given.")
+
+
 class PageProgressRequest(Request):
     keyword_id: KeywordId
     page: Annotated[Page, Field(description="The page that is done and stored.")]

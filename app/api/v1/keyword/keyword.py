@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.api.dependencies import Now, Rules, ServiceSettings
+from app.api.fast_calls import Calls
 from app.api.json_body import JSONRoute
 from app.api.problem_details import documented
 from app.controllers import keyword as controller
@@ -13,10 +14,11 @@ from app.controllers.closures import Closure
 from app.controllers.keyword import Reporter
 from app.core.clock import Moment
 from app.core.enums import Source
-from app.schemas.answers import Answer, Handout
-from app.schemas.fields import CrawlerId, Day
+from app.schemas.answers import Answer, Handout, answer
+from app.schemas.fields import Day
 from app.schemas.keyword import (
     AvailableKeyword,
+    AvailableQuery,
     CrawlCompleteRequest,
     CrawlCompleteResult,
     HeartbeatRequest,
@@ -33,25 +35,19 @@ from app.schemas.keyword import (
 router = APIRouter(prefix="/keyword", tags=["spiders"], route_class=JSONRoute)
 
 
-@router.get(
-    "/available",
-    response_model=Handout[list[AvailableKeyword]],
-    response_model_exclude_unset=True,
-    responses=documented(),
-)
+@router.get("/available", response_model=Handout[list[AvailableKeyword]], responses=documented())
 async def available(
-    response: Response, at: Now, rules: Rules, settings: ServiceSettings, source: Source,
-    limit: Annotated[int, Query(ge=1, le=100)] = 1,
-    reserve: Annotated[bool, Query(description="Claim the keywords; else they are only shown.")] = False,
-    crawler_id: Annotated[CrawlerId | None, Query(description="Holds a lease when given.")] = None,
-) -> dict[str, object]:  # fmt: skip
+    query: Annotated[AvailableQuery, Query()], at: Now, rules: Rules, settings: ServiceSettings
+) -> Response:
     """The next keywords: unfinished ones first, then failed ones with tries left, then those not asked for today."""
-    handout = await controller.get_available(source, at, rules, limit=limit, reserve=reserve, crawler_id=crawler_id)
+    handout = await controller.get_available(
+        query.source, at, rules, limit=query.limit, reserve=query.reserve, crawler_id=query.crawler_id
+    )
     if handout.claims:
-        return {"data": handout.claims}
-    closed = handout.closed
-    response.headers["Retry-After"] = str(retry_after(closed, at, settings.empty_retry_after_seconds))
-    return {"data": [], "reason": str(closed)} if closed else {"data": []}
+        return answer(Handout[list[AvailableKeyword]], data=handout.claims)
+    headers = {"Retry-After": str(retry_after(handout.closed, at, settings.empty_retry_after_seconds))}
+    reason = {"reason": str(handout.closed)} if handout.closed else {}
+    return answer(Handout[list[AvailableKeyword]], headers, data=[], **reason)
 
 
 def retry_after(closed: Closure | None, at: Moment, usual: int) -> int:
@@ -67,31 +63,32 @@ def retry_after(closed: Closure | None, at: Moment, usual: int) -> int:
     responses=documented(404, 409, 408, 413),
     tags=["spiders"],
 )
-async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> dict[str, object]:
+async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> Response:
     """A page is done and stored. Reported again, it changes nothing."""
     reporter = Reporter(body.claim_token, body.crawler_id)
     progress = await controller.report_page_progress(
         body.source, body.keyword_id, body.page, reporter, at, rules,
         total_pages=body.total_pages, jobs_found=body.jobs_found,
     )  # fmt: skip
-    return {"data": progress}
+    return answer(Answer[PageProgressResult], data=progress)
 
 
 @router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409, 408, 413))
-async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> dict[str, object]:
+async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> Response:
     """The crawl has ended, well or by the keyword's own fault. Reported again, it changes nothing."""
     reporter = Reporter(body.claim_token, body.crawler_id)
     completion = await controller.report_crawl_complete(
         body.source, body.keyword_id, body.status, reporter, at, rules, error_message=body.error_message or ""
     )
-    return {"data": completion}
+    return answer(Answer[CrawlCompleteResult], data=completion)
 
 
 @router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409, 408, 413))
-async def heartbeat(body: HeartbeatRequest, at: Now, rules: Rules) -> dict[str, object]:
+async def heartbeat(body: HeartbeatRequest, at: Now, rules: Rules) -> Response:
     """A sign of life between pages."""
     reporter = Reporter(body.claim_token, body.crawler_id)
-    return {"data": await controller.heartbeat(body.source, reporter, at, rules, keyword_id=body.keyword_id)}
+    renewal = await controller.heartbeat(body.source, reporter, at, rules, keyword_id=body.keyword_id)
+    return answer(Answer[HeartbeatResult], data=renewal)
 
 
 @router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409, 408, 413))
@@ -117,3 +114,11 @@ async def stats(at: Now, source: Source | None = None, on_date: Day | None = Non
     if source:
         return {"data": await controller.get_stats(source, at, on_date)}
     return {"data": {each: await controller.get_stats(each, at, on_date) for each in Source}}
+
+
+FAST_CALLS: Calls = {
+    ("GET", "/keyword/available"): available,
+    ("POST", "/keyword/page-progress"): page_progress,
+    ("POST", "/keyword/crawl-complete"): crawl_complete,
+    ("POST", "/keyword/heartbeat"): heartbeat,
+}
