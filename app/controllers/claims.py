@@ -17,7 +17,7 @@ from app.controllers.closures import Closure, closure_query, first_closure
 from app.controllers.presence import note_alive_after_interruption
 from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import ATTEMPTS, Statement, database_client, retried, run, transaction
+from app.core.database import ATTEMPTS, Statement, database_client, is_mysql, retried, run, transaction
 from app.core.enums import CrawlStatus, Source
 from app.core.errors import DatabaseUnavailable, ServiceError
 from app.core.settings import CrawlRules
@@ -146,7 +146,8 @@ async def _candidates(
         (now, number),
         (today, now, number),
     )
-    statement = sql.CANDIDATES.format(table=table_of(source))
+    not_by_id = sql.NOT_BY_ID_MYSQL if is_mysql() else ""
+    statement = sql.CANDIDATES.format(table=table_of(source), not_by_id=not_by_id)
     closures, found = await run(
         closure_query(source, at), Statement(statement, [parameter for arm in arms for parameter in arm])
     )

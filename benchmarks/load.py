@@ -1,0 +1,56 @@
+"""Load from `wrk`, a generator that costs far less than what it measures."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+REPLAY = Path(__file__).with_name("replay.lua")
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one run of wrk saw. Times in seconds; the percentiles are of the answers' latency."""
+
+    answers: int
+    seconds: float
+    p50: float
+    p99: float
+
+    @property
+    def rate(self) -> float:
+        return self.answers / self.seconds
+
+
+def wrk() -> str:
+    found = shutil.which("wrk")
+    if not found:
+        raise SystemExit("wrk is missing: apt install wrk")
+    return found
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def post(path: str, body: object) -> bytes:
+    content = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+def replay(url: str, requests: Iterable[bytes], connections: int, seconds: float) -> Load:
+    """Send the requests in order over so many connections for so long. Raises when one is not answered with a 2xx."""
+    with tempfile.NamedTemporaryFile(suffix=".requests") as file:
+        for request in requests:
+            file.write(request + b"\0")
+        file.flush()
+        command = [wrk(), "-t1", f"-c{connections}", f"-d{seconds:g}s", "-s", str(REPLAY), url, "--", file.name]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    seen = json.loads(next(line for line in printed.splitlines() if line.startswith("{")))
+    if seen["refused"] or seen["broken"]:
+        raise RuntimeError(f"{seen['refused']} calls were refused and {seen['broken']} not answered")
+    return Load(seen["answers"], seen["microseconds"] / 1e6, seen["p50"] / 1e6, seen["p99"] / 1e6)

@@ -1,0 +1,24 @@
+-- wrk: send the requests of a file one after the other, and print what came of them as JSON.
+-- The file holds whole HTTP/1.1 requests, each ended by a zero byte. When all are sent, it starts again.
+
+local requests, next_one = {}, 0
+
+function init(arguments)
+  local file = assert(io.open(arguments[1], "rb"))
+  for one in file:read("*a"):gmatch("([^%z]+)%z") do
+    requests[#requests + 1] = one
+  end
+  file:close()
+end
+
+function request()
+  next_one = next_one % #requests + 1
+  return requests[next_one]
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  local format = '{"answers": %d, "microseconds": %d, "refused": %d, "broken": %d, "p50": %f, "p99": %f}\n'
+  io.write(string.format(format, summary.requests, summary.duration, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout, latency:percentile(50), latency:percentile(99)))
+end
