@@ -1,9 +1,11 @@
 """The one place where everything is put together."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import date
 
+from async_lru import alru_cache
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 
@@ -14,6 +16,7 @@ from app.api.problem_details import add_error_handlers
 from app.api.v1.keyword import keyword, management
 from app.controllers.presence import note_alive, warn_of_clock_skew, warn_of_stale_reads
 from app.controllers.silence import release_stale
+from app.controllers.stats import Stats, get_stats
 from app.core.clock import Clock
 from app.core.draining import Drain
 from app.core.enums import Source
@@ -51,6 +54,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.state.crawl_rules = settings.crawl_rules
     app.state.clock = clock
     app.state.drain = drain
+    app.state.day_counts = shared_stats(clock, settings.stats_shared_seconds)
     calls = {(method, f"{API}{path}"): endpoint for (method, path), endpoint in keyword.FAST_CALLS.items()}
     app.add_middleware(FastCalls, state=app.state, calls=calls)
     add_error_handlers(app)
@@ -64,6 +68,15 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         return RedirectResponse("/docs")
 
     return app
+
+
+def shared_stats(clock: Clock, seconds: int) -> Callable[[Source, date | None], Awaitable[Stats]]:
+    """Counts of a source's day, for as many people as watch it at the cost of one who asks every so many seconds."""
+
+    async def stats(source: Source, on_date: date | None) -> Stats:
+        return await get_stats(source, clock.moment(), on_date)
+
+    return alru_cache(maxsize=64, ttl=seconds)(stats) if seconds else stats
 
 
 def recurring_jobs(settings: Settings, clock: Clock) -> list[Job]:

@@ -32,7 +32,6 @@ from app.controllers.reports import (
     renew_together,
 )
 from app.controllers.silence import silence_values
-from app.controllers.stats import Stats, get_stats
 from app.core.batching import Batcher
 from app.core.clock import Moment
 from app.core.database import Parameters, Statement, database_client, execute, fetch, retried, run
@@ -46,9 +45,7 @@ from app.models.keyword_row import KeywordRow, is_claimable
 __all__ = [
     "Claim",
     "Reporter",
-    "Stats",
     "get_available",
-    "get_stats",
     "heartbeat",
     "mark_used",
     "release",

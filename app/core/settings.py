@@ -107,6 +107,12 @@ class Settings(BaseSettings):
     empty_retry_after_seconds: int = Field(
         60, ge=1, le=3600, description="Retry-After of an empty answer to a claim (seconds)."
     )
+    stats_shared_seconds: int = Field(
+        2,
+        ge=0,
+        le=60,
+        description="For how long one count of a day serves all who ask for it (seconds; 0: not at all).",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR."
     )

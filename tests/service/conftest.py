@@ -152,7 +152,10 @@ def time_of_tests() -> MovableTime:
 async def app(session_database: str, time_of_tests: MovableTime) -> AsyncIterator[FastAPI]:
     # The recurring jobs run on real time; tests that move the clock call what they do themselves.
     settings = Settings(
-        database_url=SecretStr(session_database), stale_cleanup_seconds=86400, sign_of_life_seconds=86400
+        database_url=SecretStr(session_database),
+        stale_cleanup_seconds=86400,
+        sign_of_life_seconds=86400,
+        stats_shared_seconds=0,
     )
     app = create_app(settings, Clock(SHANGHAI, time_of_tests))
     async with app.router.lifespan_context(app):

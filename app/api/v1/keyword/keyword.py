@@ -3,7 +3,7 @@
 import math
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.api.dependencies import Now, Rules, ServiceSettings
 from app.api.fast_calls import Calls
@@ -109,11 +109,12 @@ async def mark_used(body: MarkUsedRequest, at: Now, rules: Rules) -> dict[str, o
 
 
 @router.get("/stats", response_model=Answer[StatsResult | dict[Source, StatsResult]], responses=documented())
-async def stats(at: Now, source: Source | None = None, on_date: Day | None = None) -> dict[str, object]:
+async def stats(request: Request, source: Source | None = None, on_date: Day | None = None) -> dict[str, object]:
     """How a day stands: of one source, or without `source` of each by name."""
+    day_counts = request.app.state.day_counts
     if source:
-        return {"data": await controller.get_stats(source, at, on_date)}
-    return {"data": {each: await controller.get_stats(each, at, on_date) for each in Source}}
+        return {"data": await day_counts(source, on_date)}
+    return {"data": {each: await day_counts(each, on_date) for each in Source}}
 
 
 FAST_CALLS: Calls = {
