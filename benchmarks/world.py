@@ -1,5 +1,6 @@
 """What is measured: the service and its yardsticks as processes, and a table of keywords in MariaDB."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -36,10 +37,10 @@ def service(url: str, **settings: str) -> Iterator[str]:
 
 
 @contextmanager
-def server(module: str, *arguments: str) -> Iterator[str]:
-    """A yardstick, `python -m module PORT …`; gives its address."""
+def server(module: str, **settings: str) -> Iterator[str]:
+    """A yardstick, `python -m module PORT`; gives its address."""
     port = mariadb.free_port()
-    process = subprocess.Popen([sys.executable, "-m", module, str(port), *arguments], cwd=ROOT)
+    process = subprocess.Popen([sys.executable, "-m", module, str(port)], cwd=ROOT, env={**os.environ, **settings})
     try:
         url = f"http://127.0.0.1:{port}"
         for _ in range(200):

@@ -1,0 +1,113 @@
+"""What a call costs over HTTP, against the same call of an endpoint that does nothing, and against the original."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+from benchmarks import world
+from benchmarks.load import Load, get, post, replay
+from benchmarks.table import Row
+from benchmarks.world import API, CRAWLER, TABLE
+from tests import mariadb
+
+KEYWORDS = 60_000
+
+
+@dataclass(frozen=True)
+class Call:
+    """A kind of call: the state of the table before it, its requests, and how many of them the table shows."""
+
+    name: str
+    before: str
+    requests: Callable[[], Iterator[bytes]]
+    shown: str
+
+
+def reports(name: str, **more: object) -> Iterator[bytes]:
+    for number in range(1, KEYWORDS + 1):
+        claim = {"source": "boss", "keyword_id": number, "claim_token": f"token-{number}", "crawler_id": CRAWLER}
+        yield post(f"{API}/{name}", {**claim, **more})
+
+
+def claims() -> Iterator[bytes]:
+    for number in range(64):
+        yield get(f"{API}/available?source=boss&limit=1&reserve=true&crawler_id=spider-{number}")
+
+
+CLAIM = Call("available", world.NEVER_ASKED, claims, "COUNT(last_requested_date)")
+PROGRESS = Call(
+    "page-progress",
+    world.HELD,
+    partial(reports, "page-progress", page=1, jobs_found=15, total_pages=3),
+    "SUM(last_completed_page)",
+)
+COMPLETE = Call(
+    "crawl-complete",
+    world.HELD,
+    partial(reports, "crawl-complete", status="completed"),
+    "SUM(crawl_status = 'completed')",
+)
+HEARTBEAT = Call(
+    "heartbeat", world.HELD, partial(reports, "heartbeat"), "SUM(lease_expires_at < UTC_TIMESTAMP(6) + INTERVAL 9 HOUR)"
+)
+
+
+def measured(url: str, database: str, call: Call, connections: int, seconds: int) -> Load:
+    """Load on a server that works on this database. Raises unless the table shows each call that was answered."""
+    world.reset(database, call.before)
+    load = replay(url, call.requests(), connections, seconds)
+    [(shown,)] = mariadb.run_sql(database, f"SELECT {call.shown} FROM {TABLE}")
+    # Calls that were on their way when wrk stopped counting were carried out too.
+    if not 0 <= int(str(shown or 0)) - load.answers <= 2 * connections:
+        raise RuntimeError(f"{call.name}: {load.answers} answers, but {shown} in the table")
+    return load
+
+
+def against_empty(server: str, rounds: int, seconds: int) -> Iterator[Row]:
+    """Each call, 16 and 64 connections; the service and the yardstick take turns."""
+    with ExitStack() as stack:
+        database = stack.enter_context(mariadb.temporary_database(server))
+        service = stack.enter_context(world.service(database))
+        empty = stack.enter_context(world.server("benchmarks.empty"))
+        world.fill(database, KEYWORDS)
+        for call in (PROGRESS, COMPLETE, HEARTBEAT, CLAIM):
+            for connections in (16, 64):
+                row = Row(f"{call.name}, {connections} connections", "requests/s of empty")
+                for _ in range(rounds):
+                    yardstick = replay(empty, call.requests(), connections, seconds)
+                    ours = measured(service, database, call, connections, seconds)
+                    row.add(ours.rate / yardstick.rate, ours=ours.rate, other=yardstick.rate)
+                yield row
+
+
+def two_workers(server: str, rounds: int, seconds: int) -> Iterator[Row]:
+    with ExitStack() as stack:
+        database = stack.enter_context(mariadb.temporary_database(server))
+        one = stack.enter_context(world.service(database))
+        two = stack.enter_context(world.service(database, WORKERS="2"))
+        world.fill(database, KEYWORDS)
+        for call in (PROGRESS, CLAIM):
+            row = Row(f"{call.name}, 64 connections, two workers", "requests/s of one worker")
+            for _ in range(rounds):
+                alone = measured(one, database, call, 64, seconds)
+                both = measured(two, database, call, 64, seconds)
+                row.add(both.rate / alone.rate, ours=both.rate, other=alone.rate)
+            yield row
+
+
+def against_original(server: str, rounds: int, seconds: int) -> Iterator[Row]:
+    """The original hands out doubles and loses reports: what it answers is taken at its word."""
+    with ExitStack() as stack:
+        database = stack.enter_context(mariadb.temporary_database(server))
+        service = stack.enter_context(world.service(database))
+        original = stack.enter_context(world.server("benchmarks.original", DATABASE_URL=database))
+        world.fill(database, KEYWORDS)
+        for call in (CLAIM, PROGRESS):
+            row = Row(f"{call.name}, 64 connections", "requests/s of the original")
+            for _ in range(rounds):
+                world.reset(database, call.before)
+                theirs = replay(original, call.requests(), 64, seconds)
+                ours = measured(service, database, call, 64, seconds)
+                row.add(ours.rate / theirs.rate, ours=ours.rate, other=theirs.rate)
+            yield row
