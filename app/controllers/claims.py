@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 import secrets
+from asyncio import AbstractEventLoop, get_running_loop
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +12,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from tortoise.backends.base.client import BaseDBAsyncClient
-
 from app.controllers.closures import Closure, closure_query, first_closure
 from app.controllers.presence import note_alive_after_interruption
 from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import ATTEMPTS, Statement, database_client, is_mysql, retried, run, transaction
+from app.core.database import ATTEMPTS, Statement, is_mysql, retried, run, transaction
 from app.core.enums import CrawlStatus, Source
 from app.core.errors import DatabaseUnavailable, ServiceError
 from app.core.settings import CrawlRules
@@ -80,13 +79,13 @@ async def get_available(
     """
     if reserve:
         await note_alive_after_interruption(at, rules)
-        return await _claims(database_client(), source).carry_out(Wish(source, at, rules, limit, crawler_id))
+        return await _claims(get_running_loop(), source).carry_out(Wish(source, at, rules, limit, crawler_id))
     closed, rows = await _candidates(source, at, rules, limit)
     return Handout([_claim_of(row, at) for row in rows[:limit]], closed)
 
 
 @lru_cache(maxsize=len(Source))
-def _claims(client: BaseDBAsyncClient, source: Source) -> Batcher[Wish, Handout]:
+def _claims(loop: AbstractEventLoop, source: Source) -> Batcher[Wish, Handout]:
     # One batch at a time within this process: two would only take the same rows from each other.
     return Batcher(_fulfil, _fulfil_together, at_once=1, size=lambda wish: wish.limit)
 

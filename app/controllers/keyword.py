@@ -11,9 +11,8 @@ the report is a repetition (fine, nothing changes), the claim is lost, or the ke
 """
 
 import logging
+from asyncio import AbstractEventLoop, get_running_loop
 from functools import lru_cache, partial
-
-from tortoise.backends.base.client import BaseDBAsyncClient
 
 from app.controllers.claims import Claim, claim_rows, get_available
 from app.controllers.closures import note_block
@@ -34,7 +33,7 @@ from app.controllers.reports import (
 from app.controllers.silence import silence_values
 from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import Parameters, Statement, database_client, execute, fetch, retried, run
+from app.core.database import Parameters, Statement, execute, fetch, retried, run
 from app.core.enums import CrawlStatus, Outcome, ReleaseReason, Source
 from app.core.errors import ClaimLost, Contention, KeywordNotFound, WrongState
 from app.core.settings import CrawlRules
@@ -67,7 +66,7 @@ async def report_page_progress(
     """
     report = Report(source, keyword_id, reporter, at, rules, page, total_pages, jobs_found)
     if reporter.claim_token:
-        return await _pages(database_client(), source).carry_out(report)
+        return await _pages(get_running_loop(), source).carry_out(report)
     return await _move_on(report)
 
 
@@ -81,7 +80,7 @@ async def report_crawl_complete(
     """
     report = Report(source, keyword_id, reporter, at, rules, error_message=error_message[:ERROR_MESSAGE_LENGTH])
     if outcome is Outcome.COMPLETED and reporter.claim_token:
-        return await _completions(database_client(), source).carry_out(report)
+        return await _completions(get_running_loop(), source).carry_out(report)
     return await _end(report, outcome)
 
 
@@ -96,22 +95,22 @@ async def heartbeat(
         return await _renew_all(source, reporter, at, rules)
     report = Report(source, keyword_id, reporter, at, rules)
     return await (
-        _signs_of_life(database_client(), source).carry_out(report) if reporter.claim_token else _renew(report)
+        _signs_of_life(get_running_loop(), source).carry_out(report) if reporter.claim_token else _renew(report)
     )
 
 
 @lru_cache(maxsize=len(Source))
-def _pages(client: BaseDBAsyncClient, source: Source) -> Batcher[Report, Progress]:
+def _pages(loop: AbstractEventLoop, source: Source) -> Batcher[Report, Progress]:
     return Batcher(_move_on, move_on_together)
 
 
 @lru_cache(maxsize=len(Source))
-def _completions(client: BaseDBAsyncClient, source: Source) -> Batcher[Report, Completion]:
+def _completions(loop: AbstractEventLoop, source: Source) -> Batcher[Report, Completion]:
     return Batcher(partial(_end, outcome=Outcome.COMPLETED), complete_together)
 
 
 @lru_cache(maxsize=len(Source))
-def _signs_of_life(client: BaseDBAsyncClient, source: Source) -> Batcher[Report, Renewal]:
+def _signs_of_life(loop: AbstractEventLoop, source: Source) -> Batcher[Report, Renewal]:
     return Batcher(_renew, renew_together)
 
 

@@ -1,7 +1,7 @@
 """Changes that wait for the database at the same time go to it together: one statement and one commit for all of them.
 
-A change that comes alone goes at once. Those that arrive while others are under way queue up, and go together as soon
-as one of these is done. There is no timer: nobody waits for company.
+Changes that arrive in the same turn of the event loop go at once; those that arrive while others are under way queue,
+and go together as soon as one of these is done. There is no timer: nobody waits for company.
 """
 
 import asyncio
@@ -44,28 +44,25 @@ class Batcher(Generic[C, R]):
         self._at_once = at_once
         self._size = size
         self._under_way = 0
+        self._awake = False  # whether the next turn of the event loop goes on
         self._waiting: deque[tuple[C, asyncio.Future[R], float]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()  # asyncio itself keeps no strong reference
 
     async def carry_out(self, change: C) -> R:
         """Raises what `alone` raises for this change, and DatabaseUnavailable when the queue is too long or slow."""
-        if self._under_way < self._at_once and not self._waiting:
-            self._under_way += 1
-            try:
-                return await self._alone(change)
-            finally:
-                self._go_on()
         if len(self._waiting) >= LONGEST_QUEUE:
             raise DatabaseUnavailable("Too many calls are waiting for the database. Try again in a moment.")
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[R] = loop.create_future()
         self._waiting.append((change, outcome, loop.time() + WAIT_SECONDS))
+        if not self._awake and self._under_way < self._at_once:
+            self._awake = True
+            loop.call_soon(self._go_on)
         return await outcome
 
     def _go_on(self) -> None:
-        """Some are done: start the next ones in their place."""
-        self._under_way -= 1
-        batch = self._next_batch()
+        self._awake = False
+        batch = self._next_batch() if self._under_way < self._at_once else None
         if batch:
             self._under_way += 1
             self._start(self._carry_out_batch(batch))
@@ -91,6 +88,7 @@ class Batcher(Generic[C, R]):
                 return
             outcomes = await self._carry_out_together(batch)
         finally:
+            self._under_way -= 1
             self._go_on()
         if outcomes is None:
             for change, outcome in batch:
@@ -116,6 +114,9 @@ class Batcher(Generic[C, R]):
         return results
 
     async def _carry_out_alone(self, change: C, outcome: asyncio.Future[R]) -> None:
+        task = asyncio.current_task()
+        # Nobody else waits for it: when its caller goes, it is given up.
+        outcome.add_done_callback(lambda done: done.cancelled() and task and task.cancel())
         try:
             _succeed(outcome, await self._alone(change))
         except Exception as error:  # each belongs to the caller who waits for it
