@@ -51,9 +51,8 @@ def first_closure(rows: Sequence[Row]) -> Closure | None:
     return min(closures, key=lambda each: each.kind != "paused", default=None)
 
 
-@retried
 async def note_block(source: Source, crawler_id: str, reason: str, at: Moment, rules: CooldownRules) -> None:
-    """A crawler was blocked. When it is not the only one of late, the source cools down."""
+    """A crawler was blocked. When it is not the only one of late, the source cools down. May raise Contention."""
     if not rules.enabled:
         return
     since = at.now - rules.window

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from app.controllers.closures import end_cooldown
+from app.controllers.presence import note_alive
 from app.core import batching, database
+from app.core.enums import Source
+from app.core.settings import CrawlRules
 from tests import mariadb
-from tests.service.conftest import Api, MovableTime, Sweep, held, jobs, problem_of
+from tests.service.conftest import Api, MovableTime, Now, Sweep, by_hand, held, jobs, problem_of
 from tests.service.rivals import (
     at_log,
     locked_by_another,
@@ -77,6 +81,39 @@ async def test_an_operators_call_that_meets_a_lock_is_tried_again(
     with locked_until_first_retry(session_database) as lock:
         await api.post(call, **body)
     assert lock.times == 1
+
+
+async def test_the_end_of_a_cool_down_that_meets_a_lock_is_tried_again(
+    api: Api, moment: Now, session_database: str, impatient: None
+) -> None:
+    started = "INSERT INTO source_cooldown (source, strikes, until, reason) VALUES ('boss', 1, ?, '')"
+    await by_hand(started, moment().tomorrow)
+    with locked_until_first_retry(session_database) as lock:
+        await end_cooldown(Source.BOSS)
+    assert lock.times == 1
+
+
+async def test_a_sweep_that_meets_a_lock_is_tried_again(
+    api: Api, clock: MovableTime, sweep: Sweep, session_database: str, impatient: None
+) -> None:
+    await api.add("python")
+    await api.claim()
+    clock.advance(minutes=31)
+    with locked_until_first_retry(session_database) as lock:
+        assert await sweep() == 1
+    assert lock.times == 1
+
+
+async def test_a_sign_of_life_that_meets_a_lock_is_tried_again(
+    api: Api, clock: MovableTime, moment: Now, rules: CrawlRules, session_database: str, impatient: None
+) -> None:
+    await note_alive(moment(), rules)
+    clock.advance(minutes=1)
+    with locked_until_first_retry(session_database) as lock:
+        await note_alive(moment(), rules)
+    assert lock.times == 1
+    [(noted,)] = await database.fetch("SELECT alive_at FROM service_state")
+    assert database.as_time(noted) == moment().now
 
 
 async def test_mark_used_that_meets_a_lock_is_tried_again(api: Api, session_database: str, impatient: None) -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+from app.controllers import closures
 from app.controllers.closures import note_block
 from app.core.clock import Clock
 from app.core.enums import Source
 from app.core.settings import CooldownRules
-from tests.service.conftest import SHANGHAI, Api, MovableTime
+from tests.service.conftest import SHANGHAI, Api, MovableTime, Now
 
 
 async def block(api: Api, *crawlers: str) -> None:
@@ -41,6 +42,11 @@ async def test_two_blocked_crawlers_close_the_source_for_a_minute(api: Api, cloc
     assert 60 <= int(response.headers["retry-after"]) <= 66
     clock.advance(seconds=67)
     assert len((await available(api)).json()["data"]) == 1
+
+
+async def test_of_two_who_see_the_same_blocks_one_begins_the_first_cool_down(api: Api, moment: Now) -> None:
+    until = moment().tomorrow
+    assert [await closures._first(Source.BOSS, 1, until, "code 37") for _ in range(2)] == [1, 0]
 
 
 async def test_one_crawler_alone_closes_nothing(api: Api) -> None:
