@@ -54,7 +54,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.state.crawl_rules = settings.crawl_rules
     app.state.clock = clock
     app.state.drain = drain
-    app.state.day_counts = shared_stats(clock, settings.stats_shared_seconds)
+    app.state.day_counts = shared_stats(clock, settings.shared_read_seconds)
     calls = {(method, f"{API}{path}"): endpoint for (method, path), endpoint in keyword.FAST_CALLS.items()}
     app.add_middleware(FastCalls, state=app.state, calls=calls)
     add_error_handlers(app)

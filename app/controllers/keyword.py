@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 
 from app.controllers.claims import Claim, claim_rows, get_available
 from app.controllers.closures import note_block
-from app.controllers.pauses import pause_query
+from app.controllers.pauses import is_paused
 from app.controllers.reports import (
     Completion,
     Progress,
@@ -25,8 +25,8 @@ from app.controllers.reports import (
     Reporter,
     Usage,
     complete_together,
-    log_completion,
-    log_page,
+    log_end,
+    log_pages,
     move_on_together,
     renew_together,
 )
@@ -119,12 +119,9 @@ async def _move_on(report: Report) -> Progress:
     held, who = _held(report.reporter, report.at, report.rules)
     table, now = table_of(report.source), report.at.now
     values = (report.jobs_found, report.total_pages, report.lease, now, report.page, report.keyword_id, report.page)
-    moved, paused = await run(
-        Statement(sql.PROGRESS.format(table=table, held=held), (*values, *who)), pause_query(report.source, report.at)
-    )
-    should_stop = bool(paused.rows)
-    if moved.matched:
-        log_page(report)
+    should_stop = await is_paused(report.source, report.at, report.rules)
+    if await execute(sql.PROGRESS.format(table=table, held=held), (*values, *who)):
+        log_pages([report])
         return Progress(True, report.page, report.lease, should_stop)
     row = await _own_row(report.source, report.keyword_id, report.reporter)
     if report.page > row.last_completed_page or not _is_own_day(row, report.reporter, report.at):
@@ -152,7 +149,7 @@ async def _end(report: Report, outcome: Outcome) -> Completion:
     if ended.matched and found.rows:
         # Whoever's it is now: the next spider may have claimed the keyword already.
         row = KeywordRow.read(found.rows[0])
-        log_completion(source, keyword_id, outcome, row.last_completed_page, row.retry_count)
+        log_end(source, outcome, {keyword_id: (row.last_completed_page, row.retry_count)})
         return Completion(True, CrawlStatus(outcome), row.retry_count)
     row = await _own_row(source, keyword_id, reporter)
     if row.crawl_status != CrawlStatus(outcome) or not _is_own_day(row, reporter, at):
@@ -162,20 +159,19 @@ async def _end(report: Report, outcome: Outcome) -> Completion:
 
 @retried
 async def _renew(report: Report) -> Renewal:
-    renewed, paused = await run(_renewal(report), pause_query(report.source, report.at))
-    if not renewed.matched:
+    should_stop = await is_paused(report.source, report.at, report.rules)
+    renewed = await execute(*_renewal(report))
+    if not renewed:
         raise _wrong_state(await _own_row(report.source, report.keyword_id, report.reporter))
-    return Renewal(renewed.matched, report.lease, bool(paused.rows))
+    return Renewal(renewed, report.lease, should_stop)
 
 
 @retried
 async def _renew_all(source: Source, reporter: Reporter, at: Moment, rules: CrawlRules) -> Renewal:
     lease = at.now + rules.lease
-    renewed, paused = await run(
-        Statement(sql.RENEW_ALL.format(table=table_of(source)), (lease, at.now, reporter.crawler_id)),
-        pause_query(source, at),
-    )
-    return Renewal(renewed.matched, lease if renewed.matched else None, bool(paused.rows))
+    should_stop = await is_paused(source, at, rules)
+    renewed = await execute(sql.RENEW_ALL.format(table=table_of(source)), (lease, at.now, reporter.crawler_id))
+    return Renewal(renewed, lease if renewed else None, should_stop)
 
 
 @retried

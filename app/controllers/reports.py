@@ -5,11 +5,11 @@ Everything else (a repetition, a crawl that a sweep ended, a lost claim, a repor
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from app.controllers.pauses import pause_query
+from app.controllers.pauses import is_paused
 from app.core.clock import Moment
 from app.core.database import Parameters, Statement, transaction
 from app.core.enums import CrawlStatus, Outcome, Source
@@ -88,17 +88,14 @@ async def move_on_together(reports: Sequence[Report]) -> list[Progress] | None:
     pages = [value for report in reports for value in (report.keyword_id, report.page)]
     holders = [value for report in reports for value in (*report.holder, report.page)]
     statement = sql.progress_together(len(reports)).format(table=table_of(last.source))
+    should_stop = await is_paused(last.source, last.at, last.rules)
     async with transaction() as connection:
-        moved, paused = await connection.run(
-            Statement(statement, (*jobs, *totals, last.lease, last.at.now, *pages, *holders)),
-            pause_query(last.source, last.at),
-        )
-        if moved.matched != len(reports):
+        moved = await connection.execute(statement, (*jobs, *totals, last.lease, last.at.now, *pages, *holders))
+        if moved != len(reports):
             await connection.rollback()
             return None
-    for report in reports:
-        log_page(report)
-    return [Progress(True, report.page, last.lease, bool(paused.rows)) for report in reports]
+    log_pages(reports)
+    return [Progress(True, report.page, last.lease, should_stop) for report in reports]
 
 
 async def renew_together(reports: Sequence[Report]) -> list[Renewal] | None:
@@ -106,14 +103,13 @@ async def renew_together(reports: Sequence[Report]) -> list[Renewal] | None:
     last = _latest(reports)
     holders = [value for report in reports for value in report.holder]
     statement = sql.renew_together(len(reports)).format(table=table_of(last.source))
+    should_stop = await is_paused(last.source, last.at, last.rules)
     async with transaction() as connection:
-        renewed, paused = await connection.run(
-            Statement(statement, (last.lease, last.at.now, *holders)), pause_query(last.source, last.at)
-        )
-        if renewed.matched != len(reports):
+        renewed = await connection.execute(statement, (last.lease, last.at.now, *holders))
+        if renewed != len(reports):
             await connection.rollback()
             return None
-    return [Renewal(1, last.lease, bool(paused.rows)) for _ in reports]
+    return [Renewal(1, last.lease, should_stop) for _ in reports]
 
 
 async def complete_together(reports: Sequence[Report]) -> list[Completion] | None:
@@ -135,18 +131,20 @@ async def complete_together(reports: Sequence[Report]) -> list[Completion] | Non
             await connection.rollback()
             return None
     found = {keyword_id: (pages, tries) for keyword_id, pages, tries in counts.rows}
-    for report in reports:
-        log_completion(report.source, report.keyword_id, Outcome.COMPLETED, *found[report.keyword_id])
+    log_end(last.source, Outcome.COMPLETED, found)
     return [Completion(True, CrawlStatus.COMPLETED, found[report.keyword_id][1]) for report in reports]
 
 
-def log_page(report: Report) -> None:
-    logger.info("page done source=%s keyword=%d page=%d jobs=%d", report.source, report.keyword_id, report.page,
-                report.jobs_found)  # fmt: skip
+def log_pages(reports: Sequence[Report]) -> None:
+    """One line for all of them: writing it costs more than their share of the statement."""
+    pages = " ".join(f"keyword={report.keyword_id} page={report.page} jobs={report.jobs_found}" for report in reports)
+    logger.info("page done source=%s %s", reports[0].source, pages)
 
 
-def log_completion(source: Source, keyword_id: int, outcome: Outcome, pages: int, tries: int) -> None:
-    logger.info("crawl %s source=%s keyword=%d pages=%d tries=%d", outcome, source, keyword_id, pages, tries)
+def log_end(source: Source, outcome: Outcome, ended: Mapping[int, tuple[int, int]]) -> None:
+    """One line for all that ended together; `ended` has pages and failed tries by keyword."""
+    keywords = " ".join(f"keyword={number} pages={pages} tries={tries}" for number, (pages, tries) in ended.items())
+    logger.info("crawl %s source=%s %s", outcome, source, keywords)
 
 
 def _latest(reports: Sequence[Report]) -> Report:

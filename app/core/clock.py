@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 
@@ -35,5 +36,10 @@ class Clock:
     def moment(self) -> Moment:
         now = self._read().astimezone(UTC)
         today = now.astimezone(self._timezone).date()
-        midnight = datetime.combine(today + timedelta(days=1), time.min, self._timezone)
-        return Moment(now=now, today=today, tomorrow=midnight.astimezone(UTC))
+        return Moment(now=now, today=today, tomorrow=_end_of_day(today, self._timezone))
+
+
+@lru_cache(maxsize=8)
+def _end_of_day(day: date, timezone: ZoneInfo) -> datetime:
+    midnight = datetime.combine(day + timedelta(days=1), time.min, timezone)
+    return midnight.astimezone(UTC)

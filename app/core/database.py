@@ -198,11 +198,12 @@ def _places(client: BaseDBAsyncClient) -> asyncio.Semaphore:
 
 
 @asynccontextmanager
-async def guarded() -> AsyncIterator[None]:
+async def guarded() -> AsyncIterator[BaseDBAsyncClient]:
     """Wait for a free connection, never for ever, and turn the errors of driver and ORM inside the block into ours."""
+    client = database_client()
     try:
-        async with asyncio.timeout(STATEMENT_SECONDS), _places(database_client()):
-            yield
+        async with asyncio.timeout(STATEMENT_SECONDS), _places(client):
+            yield client
     except (mysql_errors.MySQLError, sqlite3.Error, BaseORMException, OSError) as error:
         raise translated(error) from error
 
@@ -210,8 +211,8 @@ async def guarded() -> AsyncIterator[None]:
 @asynccontextmanager
 async def leased() -> AsyncIterator[Connection]:
     """Lease a connection for single statements, each its own transaction."""
-    async with guarded(), database_client().acquire_connection() as driver:
-        connection = MySQLConnection(driver) if is_mysql() else SQLiteConnection(driver)
+    async with guarded() as client, client.acquire_connection() as driver:
+        connection = MySQLConnection(driver) if client.capabilities.dialect == "mysql" else SQLiteConnection(driver)
         try:
             yield connection
         except (asyncio.CancelledError, OSError, mysql_errors.MySQLError):

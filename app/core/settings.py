@@ -38,6 +38,7 @@ class CrawlRules:
     max_retries: int
     retry_backoff: timedelta
     outage_grace: timedelta
+    shared_read: timedelta
     cooldown: CooldownRules = CooldownRules()
 
 
@@ -107,11 +108,12 @@ class Settings(BaseSettings):
     empty_retry_after_seconds: int = Field(
         60, ge=1, le=3600, description="Retry-After of an empty answer to a claim (seconds)."
     )
-    stats_shared_seconds: int = Field(
+    shared_read_seconds: int = Field(
         2,
         ge=0,
         le=60,
-        description="For how long one count of a day serves all who ask for it (seconds; 0: not at all).",
+        description="For how long one read of a day's counts, or of whether a source is paused, serves all who ask "
+        "(seconds; 0: each reads for itself).",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR."
@@ -175,6 +177,7 @@ class Settings(BaseSettings):
             max_retries=self.max_retries,
             retry_backoff=timedelta(seconds=self.retry_backoff_seconds),
             outage_grace=timedelta(seconds=self.outage_grace_seconds),
+            shared_read=timedelta(seconds=self.shared_read_seconds),
             cooldown=CooldownRules(
                 enabled=self.source_cooldown,
                 window=timedelta(seconds=self.cooldown_window_seconds),

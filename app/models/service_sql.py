@@ -2,7 +2,7 @@
 
 PAUSE = "REPLACE INTO source_pause (source, reason, until, created_at) VALUES (?, ?, ?, ?)"
 RESUME = "DELETE FROM source_pause WHERE source = ?"
-ACTIVE_PAUSE = "SELECT reason, until FROM source_pause WHERE source = ? AND (until IS NULL OR until > ?)"
+PAUSED_UNTIL = "SELECT until FROM source_pause WHERE source = ?"
 
 BLOCKED = "REPLACE INTO source_block (source, crawler_id, blocked_at) VALUES (?, ?, ?)"
 FORGET_BLOCKS = "DELETE FROM source_block WHERE source = ? AND blocked_at <= ?"

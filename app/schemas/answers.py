@@ -1,9 +1,7 @@
 """The envelopes that every answer comes in."""
 
-from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
@@ -21,12 +19,6 @@ class Handout(Answer[T], Generic[T]):
     """Keywords handed out."""
 
     reason: str | None = Field(None, description="Why there are none, when the source is paused or cools down.")
-
-
-def answer(envelope: type[Answer[T]], headers: Mapping[str, str] | None = None, **content: object) -> Response:
-    """A success as it goes out; what is not in `content` is left out."""
-    whole = envelope.model_validate(content)
-    return Response(whole.model_dump_json(exclude_unset=True), headers=headers, media_type="application/json")
 
 
 class FieldError(BaseModel):

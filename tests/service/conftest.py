@@ -155,7 +155,7 @@ async def app(session_database: str, time_of_tests: MovableTime) -> AsyncIterato
         database_url=SecretStr(session_database),
         stale_cleanup_seconds=86400,
         sign_of_life_seconds=86400,
-        stats_shared_seconds=0,
+        shared_read_seconds=0,
     )
     app = create_app(settings, Clock(SHANGHAI, time_of_tests))
     async with app.router.lifespan_context(app):

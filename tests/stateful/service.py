@@ -63,7 +63,7 @@ def stepped_service(database_url: str, folder: Path, zone: str) -> Iterator[Step
     """The service in a process of its own; what recurs by itself is left to the test."""
     settings = {
         "TIMEZONE": zone, "SOURCE_COOLDOWN": "false", "STALE_CLEANUP_SECONDS": "86400",
-        "SIGN_OF_LIFE_SECONDS": "86400", "STATS_SHARED_SECONDS": "0", "LOG_LEVEL": "WARNING",
+        "SIGN_OF_LIFE_SECONDS": "86400", "SHARED_READ_SECONDS": "0", "LOG_LEVEL": "WARNING",
     }  # fmt: skip
     with running_service(database_url, folder / "service.log", "tests.stepped_service", **settings) as process:
         service = SteppedService(process.url, database_url)

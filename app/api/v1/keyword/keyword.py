@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.dependencies import Now, Rules, ServiceSettings
-from app.api.fast_calls import Calls
+from app.api.fast_calls import Calls, answer
 from app.api.json_body import JSONRoute
 from app.api.problem_details import documented
 from app.controllers import keyword as controller
@@ -14,7 +14,7 @@ from app.controllers.closures import Closure
 from app.controllers.keyword import Reporter
 from app.core.clock import Moment
 from app.core.enums import Source
-from app.schemas.answers import Answer, Handout, answer
+from app.schemas.answers import Answer, Handout
 from app.schemas.fields import Day
 from app.schemas.keyword import (
     AvailableKeyword,
@@ -44,10 +44,10 @@ async def available(
         query.source, at, rules, limit=query.limit, reserve=query.reserve, crawler_id=query.crawler_id
     )
     if handout.claims:
-        return answer(Handout[list[AvailableKeyword]], data=handout.claims)
+        return answer(handout.claims)
     headers = {"Retry-After": str(retry_after(handout.closed, at, settings.empty_retry_after_seconds))}
     reason = {"reason": str(handout.closed)} if handout.closed else {}
-    return answer(Handout[list[AvailableKeyword]], headers, data=[], **reason)
+    return answer([], headers, **reason)
 
 
 def retry_after(closed: Closure | None, at: Moment, usual: int) -> int:
@@ -70,7 +70,7 @@ async def page_progress(body: PageProgressRequest, at: Now, rules: Rules) -> Res
         body.source, body.keyword_id, body.page, reporter, at, rules,
         total_pages=body.total_pages, jobs_found=body.jobs_found,
     )  # fmt: skip
-    return answer(Answer[PageProgressResult], data=progress)
+    return answer(progress)
 
 
 @router.post("/crawl-complete", response_model=Answer[CrawlCompleteResult], responses=documented(404, 409, 408, 413))
@@ -80,7 +80,7 @@ async def crawl_complete(body: CrawlCompleteRequest, at: Now, rules: Rules) -> R
     completion = await controller.report_crawl_complete(
         body.source, body.keyword_id, body.status, reporter, at, rules, error_message=body.error_message or ""
     )
-    return answer(Answer[CrawlCompleteResult], data=completion)
+    return answer(completion)
 
 
 @router.post("/heartbeat", response_model=Answer[HeartbeatResult], responses=documented(404, 409, 408, 413))
@@ -88,7 +88,7 @@ async def heartbeat(body: HeartbeatRequest, at: Now, rules: Rules) -> Response:
     """A sign of life between pages."""
     reporter = Reporter(body.claim_token, body.crawler_id)
     renewal = await controller.heartbeat(body.source, reporter, at, rules, keyword_id=body.keyword_id)
-    return answer(Answer[HeartbeatResult], data=renewal)
+    return answer(renewal)
 
 
 @router.post("/release", response_model=Answer[ReleaseResult], responses=documented(404, 409, 408, 413))
