@@ -1,6 +1,7 @@
 """Handing out keywords: which may be had, and the one statement that decides who gets them."""
 
 import asyncio
+import json
 import logging
 import random
 import secrets
@@ -145,15 +146,16 @@ async def _candidates(
         (now, number),
         (today, now, number),
     )
-    not_by_id = sql.NOT_BY_ID_MYSQL if is_mysql() else ""
-    statement = sql.CANDIDATES.format(table=table_of(source), not_by_id=not_by_id)
+    statement = (sql.CANDIDATES_MYSQL if is_mysql() else sql.CANDIDATES_SQLITE).format(table=table_of(source))
     closures, found = await run(
         closure_query(source, at), Statement(statement, [parameter for arm in arms for parameter in arm])
     )
     closed = first_closure(closures.rows)
     if closed:
         return closed, []
-    return None, sorted((KeywordRow.read(row) for row in found.rows), key=lambda row: claim_order(row, at))
+    return None, sorted(
+        (KeywordRow.read(json.loads(row)) for (row,) in found.rows), key=lambda row: claim_order(row, at)
+    )
 
 
 @retried

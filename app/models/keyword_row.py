@@ -1,5 +1,6 @@
 """A keyword's row as the statements read it, and what it means at a given moment. Nothing here asks the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Self
@@ -32,7 +33,7 @@ class KeywordRow:
     crawl_finished_at: datetime | None
 
     @classmethod
-    def read(cls, row: tuple[Any, ...]) -> Self:
+    def read(cls, row: Sequence[Any]) -> Self:
         values = list(row)
         values[3] = CrawlStatus(values[3])
         values[4] = as_date(values[4])
