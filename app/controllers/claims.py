@@ -22,7 +22,7 @@ from app.core.enums import CrawlStatus, Source
 from app.core.errors import DatabaseUnavailable, ServiceError
 from app.core.settings import CrawlRules
 from app.models import keyword_sql as sql
-from app.models.keyword import table_of
+from app.models.keyword import INDEX_BY_DATE, table_of
 from app.models.keyword_row import KeywordRow, claim_order, past_state, standing
 
 logger = logging.getLogger(__name__)
@@ -146,7 +146,8 @@ async def _candidates(
         (now, number),
         (today, now, number),
     )
-    statement = (sql.CANDIDATES_MYSQL if is_mysql() else sql.CANDIDATES_SQLITE).format(table=table_of(source))
+    candidates = sql.CANDIDATES_MYSQL if is_mysql() else sql.CANDIDATES_SQLITE
+    statement = candidates.format(table=table_of(source), by_date=INDEX_BY_DATE[source])
     closures, found = await run(
         closure_query(source, at), Statement(statement, [parameter for arm in arms for parameter in arm])
     )

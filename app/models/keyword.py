@@ -83,6 +83,14 @@ KEYWORD_MODELS: dict[Source, type[BaseKeyword]] = {
 }
 
 
+# As the migrations named them.
+INDEX_BY_DATE: dict[Source, str] = {
+    Source.BOSS: "idx_boss_keywor_last_re_17bb50",
+    Source.QCWY: "idx_qcwy_keywor_last_re_4380d5",
+    Source.ZHILIAN: "idx_zhilian_key_last_re_eb06ec",
+}
+
+
 def table_of(source: Source) -> str:
     return KEYWORD_MODELS[source]._meta.db_table
 
