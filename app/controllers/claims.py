@@ -7,7 +7,7 @@ import random
 import secrets
 from asyncio import AbstractEventLoop, get_running_loop
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -17,7 +17,7 @@ from app.controllers.closures import Closure, closure_query, first_closure
 from app.controllers.presence import note_alive_after_interruption
 from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import ATTEMPTS, Statement, is_mysql, retried, run, transaction
+from app.core.database import ATTEMPTS, Result, Statement, execute, is_mysql, retried, run, transaction
 from app.core.enums import CrawlStatus, Source
 from app.core.errors import DatabaseUnavailable, ServiceError
 from app.core.settings import CrawlRules
@@ -178,20 +178,37 @@ async def claim_rows(
     statements = [
         _claiming(source, group, at, rules, fresh=fresh, tracked=tracked) for (fresh, tracked), group in kinds.items()
     ]
-    async with transaction() as connection:
-        taken = sum(result.matched for result in await connection.run(*statements))
-        if taken != len(claims):
-            tokens = Statement(sql.tokens_of(len(claims)).format(table=table_of(source)), list(claims))
-            ours = {(keyword_id, token) for keyword_id, token in (await connection.run(tokens))[0].rows}
-            claims = {claim.id: claim for claim in claims.values() if (claim.id, claim.claim_token) in ours}
-        past = [row for row, _ in wanted if row.id in claims and row.last_requested_date and standing(row, at).fresh]
-        if past:
-            await connection.run(_history(source, past, at))
-    for row, crawler_id in wanted:
-        if row.id in claims:
-            logger.info("claimed source=%s keyword=%d page=%d crawler=%s", source, row.id,
-                        claims[row.id].last_completed_page + 1, crawler_id)  # fmt: skip
+    past = [row for row, _ in wanted if row.last_requested_date and standing(row, at).fresh]
+    if len(statements) == 1 and not past:
+        if await execute(*statements[0]) != len(claims):
+            claims = await _ours(run, source, claims)
+    else:
+        async with transaction() as connection:
+            history = [_history(source, past, at)] if past else []
+            results = await connection.run(*statements, *history)
+            if sum(result.matched for result in results[: len(statements)]) != len(claims):
+                # Only what is really claimed has its past day kept.
+                await connection.rollback()
+                await connection.run(*statements)
+                claims = await _ours(connection.run, source, claims)
+                past = [row for row in past if row.id in claims]
+                await connection.run(*([_history(source, past, at)] if past else []))
+    if claims:
+        keywords = " ".join(
+            f"keyword={row.id} page={claims[row.id].last_completed_page + 1} crawler={crawler_id}"
+            for row, crawler_id in wanted
+            if row.id in claims
+        )
+        logger.info("claimed source=%s %s", source, keywords)
     return claims
+
+
+async def _ours(
+    run: Callable[[Statement], Awaitable[list[Result]]], source: Source, claims: dict[int, Claim]
+) -> dict[int, Claim]:
+    """Those of the claims whose tokens are in the table."""
+    [tokens] = await run(Statement(sql.tokens_of(len(claims)).format(table=table_of(source)), list(claims)))
+    return {number: claims[number] for number, token in tokens.rows if claims[number].claim_token == token}
 
 
 def _claiming(
