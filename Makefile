@@ -5,6 +5,7 @@
 # make check  style, types, import rules
 # make soak   random days of a source against a model, STEPS=… of them, on DATABASE=sqlite or mariadb
 # make chaos  MINUTES=… of kills, cuts and clock steps under real spiders, then an audit
+# make bench  how fast it is against yardsticks of the same run; FULL=1 as published (needs wrk and MariaDB)
 # make lock   pin the dependencies of pyproject.toml anew (needs uv)
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ DATABASE ?= mariadb
 MINUTES ?= 5
 STEPS ?= 20000
 
-.PHONY: run test coverage demo check soak chaos lock clean
+.PHONY: run test coverage demo check soak chaos bench lock clean
 
 run: $(VENV)/runtime
 	@$(BIN)/python -m app
@@ -49,6 +50,9 @@ soak: $(VENV)/dev
 
 chaos: $(VENV)/dev
 	@$(BIN)/python -m tests.chaos --minutes $(MINUTES) --database $(DATABASE)
+
+bench: $(VENV)/dev
+	@$(BIN)/python -m benchmarks $(if $(FULL),--full)
 
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -1,17 +1,21 @@
 """What a call costs over HTTP, against the same call of an endpoint that does nothing, and against the original."""
 
+import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from benchmarks import world
+from benchmarks import raw, world
 from benchmarks.load import Load, get, post, replay
 from benchmarks.table import Row
 from benchmarks.world import API, CRAWLER, TABLE
 from tests import mariadb
 
 KEYWORDS = 60_000
+SECONDS = 3  # of load in each round
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,10 @@ HEARTBEAT = Call(
 )
 
 
-def measured(url: str, database: str, call: Call, connections: int, seconds: int) -> Load:
+def measured(url: str, database: str, call: Call, connections: int) -> Load:
     """Load on a server that works on this database. Raises unless the table shows each call that was answered."""
     world.reset(database, call.before)
-    load = replay(url, call.requests(), connections, seconds)
+    load = replay(url, call.requests(), connections, SECONDS)
     [(shown,)] = mariadb.run_sql(database, f"SELECT {call.shown} FROM {TABLE}")
     # Calls that were on their way when wrk stopped counting were carried out too.
     if not 0 <= int(str(shown or 0)) - load.answers <= 2 * connections:
@@ -64,7 +68,7 @@ def measured(url: str, database: str, call: Call, connections: int, seconds: int
     return load
 
 
-def against_empty(server: str, rounds: int, seconds: int) -> Iterator[Row]:
+def against_empty(server: str, rounds: int, full: bool) -> Iterator[Row]:
     """Each call, 16 and 64 connections; the service and the yardstick take turns."""
     with ExitStack() as stack:
         database = stack.enter_context(mariadb.temporary_database(server))
@@ -75,13 +79,13 @@ def against_empty(server: str, rounds: int, seconds: int) -> Iterator[Row]:
             for connections in (16, 64):
                 row = Row(f"{call.name}, {connections} connections", "requests/s of empty")
                 for _ in range(rounds):
-                    yardstick = replay(empty, call.requests(), connections, seconds)
-                    ours = measured(service, database, call, connections, seconds)
+                    yardstick = replay(empty, call.requests(), connections, SECONDS)
+                    ours = measured(service, database, call, connections)
                     row.add(ours.rate / yardstick.rate, ours=ours.rate, other=yardstick.rate)
                 yield row
 
 
-def two_workers(server: str, rounds: int, seconds: int) -> Iterator[Row]:
+def two_workers(server: str, rounds: int, full: bool) -> Iterator[Row]:
     with ExitStack() as stack:
         database = stack.enter_context(mariadb.temporary_database(server))
         one = stack.enter_context(world.service(database))
@@ -90,13 +94,13 @@ def two_workers(server: str, rounds: int, seconds: int) -> Iterator[Row]:
         for call in (PROGRESS, CLAIM):
             row = Row(f"{call.name}, 64 connections, two workers", "requests/s of one worker")
             for _ in range(rounds):
-                alone = measured(one, database, call, 64, seconds)
-                both = measured(two, database, call, 64, seconds)
+                alone = measured(one, database, call, 64)
+                both = measured(two, database, call, 64)
                 row.add(both.rate / alone.rate, ours=both.rate, other=alone.rate)
             yield row
 
 
-def against_original(server: str, rounds: int, seconds: int) -> Iterator[Row]:
+def against_original(server: str, rounds: int, full: bool) -> Iterator[Row]:
     """The original hands out doubles and loses reports: what it answers is taken at its word."""
     with ExitStack() as stack:
         database = stack.enter_context(mariadb.temporary_database(server))
@@ -107,7 +111,52 @@ def against_original(server: str, rounds: int, seconds: int) -> Iterator[Row]:
             row = Row(f"{call.name}, 64 connections", "requests/s of the original")
             for _ in range(rounds):
                 world.reset(database, call.before)
-                theirs = replay(original, call.requests(), 64, seconds)
-                ours = measured(service, database, call, 64, seconds)
+                theirs = replay(original, call.requests(), 64, SECONDS)
+                ours = measured(service, database, call, 64)
                 row.add(ours.rate / theirs.rate, ours=ours.rate, other=theirs.rate)
+            yield row
+
+
+def one_connection(server: str, rounds: int, full: bool) -> Iterator[Row]:
+    """Nothing to do together: latency against that of an empty endpoint and of the bare statements, added up."""
+    with ExitStack() as stack:
+        database = stack.enter_context(mariadb.temporary_database(server))
+        service = stack.enter_context(world.service(database))
+        empty = stack.enter_context(world.server("benchmarks.empty"))
+        world.fill(database, KEYWORDS)
+        for call in (PROGRESS, COMPLETE, HEARTBEAT, CLAIM):
+            row = Row(f"{call.name}, 1 connection, p50", "p50 of empty and bare statements", " ms")
+            for _ in range(rounds):
+                world.reset(database, call.before)
+                parts = raw.p50(database, call.name) + replay(empty, call.requests(), 1, SECONDS).p50
+                ours = measured(service, database, call, 1).p50
+                row.add(ours / parts, ours=ours * 1e3, other=parts * 1e3)
+            yield row
+
+
+def on_sqlite(server: str, rounds: int, full: bool) -> Iterator[Row]:
+    """The same against empty, on SQLite."""
+    lease = "lease_expires_at = '2999-01-01 00:00:00+00:00'"
+    held = f"crawl_status = 'crawling', last_requested_date = DATE(), claim_token = 'token-' || id, {lease}"
+    fresh = "crawl_status = 'idle', last_requested_date = NULL, claim_token = '', lease_expires_at = NULL"
+    with ExitStack() as stack:
+        file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "bench.sqlite3"
+        service = stack.enter_context(world.service(f"sqlite://{file}"))
+        empty = stack.enter_context(world.server("benchmarks.empty"))
+        table = stack.enter_context(closing(sqlite3.connect(file, isolation_level=None, timeout=30)))
+        names = ((number, f"job {number}") for number in range(1, KEYWORDS + 1))
+        table.execute("BEGIN")
+        insert = f"INSERT INTO {TABLE} (id, city, job, created_at, updated_at) VALUES (?, '北京', ?, DATE(), DATE())"
+        table.executemany(insert, names)
+        table.execute("COMMIT")
+        for call, before in ((PROGRESS, held), (CLAIM, fresh)):
+            row = Row(f"{call.name}, 16 connections, SQLite", "requests/s of empty")
+            for _ in range(rounds):
+                yardstick = replay(empty, call.requests(), 16, SECONDS)
+                table.execute(f"UPDATE {TABLE} SET last_completed_page = 0, crawler_id = '{CRAWLER}', {before}")
+                ours = replay(service, call.requests(), 16, SECONDS)
+                [shown] = table.execute(f"SELECT {call.shown} FROM {TABLE}").fetchone()
+                if not 0 <= shown - ours.answers <= 32:
+                    raise RuntimeError(f"{call.name}: {ours.answers} answers, but {shown} in the table")
+                row.add(ours.rate / yardstick.rate, ours=ours.rate, other=yardstick.rate)
             yield row

@@ -18,6 +18,7 @@ class Load:
     answers: int
     seconds: float
     p50: float
+    p95: float
     p99: float
 
     @property
@@ -42,15 +43,16 @@ def post(path: str, body: object) -> bytes:
     return f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content
 
 
-def replay(url: str, requests: Iterable[bytes], connections: int, seconds: float) -> Load:
+def replay(url: str, requests: Iterable[bytes], connections: int, seconds: int, *, pause_milliseconds: int = 0) -> Load:
     """Send the requests in order over so many connections for so long. Raises when one is not answered with a 2xx."""
     with tempfile.NamedTemporaryFile(suffix=".requests") as file:
         for request in requests:
             file.write(request + b"\0")
         file.flush()
-        command = [wrk(), "-t1", f"-c{connections}", f"-d{seconds:g}s", "-s", str(REPLAY), url, "--", file.name]
+        command = [wrk(), "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(REPLAY), url, "--", file.name]
+        command.append(str(pause_milliseconds))
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     seen = json.loads(next(line for line in printed.splitlines() if line.startswith("{")))
     if seen["refused"] or seen["broken"]:
         raise RuntimeError(f"{seen['refused']} calls were refused and {seen['broken']} not answered")
-    return Load(seen["answers"], seen["microseconds"] / 1e6, seen["p50"] / 1e6, seen["p99"] / 1e6)
+    return Load(seen["answers"], seen["microseconds"] / 1e6, *(seen[name] / 1e6 for name in ("p50", "p95", "p99")))

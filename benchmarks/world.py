@@ -17,9 +17,8 @@ from tests.service_process import ROOT, running_service
 TABLE = "boss_keyword"
 API = "/api/v1/keyword"
 CRAWLER = "bench"
-TODAY = "CURDATE()"
 HELD = (
-    f"crawl_status = 'crawling', last_requested_date = {TODAY}, crawler_id = '{CRAWLER}',"
+    f"crawl_status = 'crawling', last_requested_date = CURDATE(), crawler_id = '{CRAWLER}',"
     " claim_token = CONCAT('token-', id), lease_expires_at = UTC_TIMESTAMP(6) + INTERVAL 10 HOUR,"
     " crawl_started_at = UTC_TIMESTAMP(6), crawl_finished_at = NULL"
 )
@@ -27,12 +26,22 @@ NEVER_ASKED = (
     "crawl_status = 'idle', last_requested_date = NULL, crawler_id = NULL, claim_token = '', lease_expires_at = NULL,"
     " crawl_started_at = NULL, crawl_finished_at = NULL"
 )
+HALF_DONE = (
+    "crawl_status = 'completed', last_requested_date = CURDATE() - INTERVAL (id % 2) DAY, crawler_id = 'earlier',"
+    " claim_token = 'earlier', lease_expires_at = NULL, crawl_started_at = UTC_TIMESTAMP(6) - INTERVAL 1 DAY,"
+    " crawl_finished_at = UTC_TIMESTAMP(6) - INTERVAL 1 DAY"
+)
+# The service's day is the server's here: CURDATE() has to be the same.
+ZONE = {"TIMEZONE": "UTC"}
 
 
 @contextmanager
 def service(url: str, **settings: str) -> Iterator[str]:
     """The service on this database; gives its address."""
-    with tempfile.TemporaryDirectory() as folder, running_service(url, Path(folder) / "log", **settings) as process:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_service(url, Path(folder) / "log", **ZONE, **settings) as process,
+    ):
         yield process.url
 
 
@@ -64,10 +73,10 @@ def fill(url: str, keywords: int) -> None:
     )
 
 
-def reset(url: str, state: str) -> None:
-    """Put all keywords into this state, without a page."""
+def reset(url: str, state: str, where: str = "TRUE") -> None:
+    """Put these keywords into this state, without a page."""
     mariadb.run_sql(
         url,
         f"UPDATE {TABLE} SET last_completed_page = 0, jobs_found = 0, total_pages = NULL, retry_count = 0,"
-        f" error_message = '', {state}",
+        f" error_message = '', {state} WHERE {where}",
     )
