@@ -157,7 +157,7 @@ async def test_a_past_day_with_a_keyword_deleted_since_still_adds_up(api: Api, c
 
 async def test_fifty_who_watch_at_once_cost_one_read(app: FastAPI, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     await api.add("python")
-    monkeypatch.setattr(app.state, "day_counts", shared_stats(app.state.clock, 60))
+    monkeypatch.setitem(app.state._state, "day_counts", shared_stats(app.state.clock, 60))
     reads: list[Any] = []
     for kind in (database.MySQLConnection, database.SQLiteConnection):
         run = kind._run
