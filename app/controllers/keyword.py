@@ -33,7 +33,7 @@ from app.controllers.reports import (
 from app.controllers.silence import silence_values
 from app.core.batching import Batcher
 from app.core.clock import Moment
-from app.core.database import Parameters, Statement, execute, fetch, retried, run
+from app.core.database import Parameters, Statement, execute, fetch, retried, run, writers
 from app.core.enums import CrawlStatus, Outcome, ReleaseReason, Source
 from app.core.errors import ClaimLost, Contention, KeywordNotFound, WrongState
 from app.core.settings import CrawlRules
@@ -101,17 +101,17 @@ async def heartbeat(
 
 @lru_cache(maxsize=len(Source))
 def _pages(loop: AbstractEventLoop, source: Source) -> Batcher[Report, Progress]:
-    return Batcher(_move_on, move_on_together)
+    return Batcher(_move_on, move_on_together, at_once=writers())
 
 
 @lru_cache(maxsize=len(Source))
 def _completions(loop: AbstractEventLoop, source: Source) -> Batcher[Report, Completion]:
-    return Batcher(partial(_end, outcome=Outcome.COMPLETED), complete_together)
+    return Batcher(partial(_end, outcome=Outcome.COMPLETED), complete_together, at_once=writers())
 
 
 @lru_cache(maxsize=len(Source))
 def _signs_of_life(loop: AbstractEventLoop, source: Source) -> Batcher[Report, Renewal]:
-    return Batcher(_renew, renew_together)
+    return Batcher(_renew, renew_together, at_once=writers())
 
 
 @retried

@@ -68,6 +68,11 @@ def is_mysql() -> bool:
     return database_client().capabilities.dialect == "mysql"
 
 
+def writers() -> int:
+    """How many batches of one kind are worth sending at the same time: SQLite has one connection here."""
+    return 2 if is_mysql() else 1
+
+
 class Statement(NamedTuple):
     sql: str
     parameters: Parameters = ()
@@ -152,10 +157,15 @@ class SQLiteConnection(Connection):
     async def _run(self, statements: Sequence[Statement]) -> list[Result]:
         results = []
         for sql, parameters in statements:
-            cursor = await self._driver.execute(sql, [sqlite_value(value) for value in parameters])
-            rows = [tuple(row) for row in await cursor.fetchall()] if cursor.description else []
-            await cursor.close()
-            results.append(Result(int(cursor.rowcount), rows))
+            values = [sqlite_value(value) for value in parameters]
+            # Each await is a trip to the driver's thread and back, which costs more than most statements.
+            if sql.lstrip().startswith("SELECT"):
+                rows = [tuple(row) for row in await self._driver.execute_fetchall(sql, values)]
+                results.append(Result(len(rows), rows))
+            else:
+                cursor = await self._driver.execute(sql, values)
+                rows = [tuple(row) for row in await cursor.fetchall()] if cursor.description else []
+                results.append(Result(int(cursor.rowcount), rows))
         return results
 
     async def abandon(self) -> None:
