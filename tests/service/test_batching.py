@@ -61,6 +61,9 @@ async def test_reports_at_once_take_few_statements_and_each_is_answered(
     answers = await at_once(api, call, [{**held(claim), **more} for claim in claims])
     assert {answer.status_code for answer in answers} == {200}
     assert len(writes) <= 5
+    for answer in answers:
+        told = answer.json()["data"]
+        assert (told["renewed"] == 1) if call == "/heartbeat" else (told["applied"] is True)
     keywords = await all_keywords(api)
     assert {keyword["status"] for keyword in keywords} == {"completed" if call == "/crawl-complete" else "crawling"}
     assert sum(keyword["jobs_found"] for keyword in keywords) == (1500 if call == "/page-progress" else 0)
