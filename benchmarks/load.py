@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 REPLAY = Path(__file__).with_name("replay.lua")
 
@@ -24,6 +25,15 @@ class Load:
     @property
     def rate(self) -> float:
         return self.answers / self.seconds
+
+    def proven(self, shown: int, connections: int) -> Self:
+        """This load, when the table shows as many calls carried out as were answered; else it raises.
+
+        Calls that were on their way when wrk stopped counting were carried out too.
+        """
+        if not 0 <= shown - self.answers <= 2 * connections:
+            raise RuntimeError(f"{self.answers} answers, but {shown} in the table")
+        return self
 
 
 def wrk() -> str:

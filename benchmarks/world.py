@@ -46,6 +46,14 @@ def service(url: str, **settings: str) -> Iterator[str]:
 
 
 @contextmanager
+def table(server: str, keywords: int) -> Iterator[tuple[str, str]]:
+    """A new database with so many keywords that nobody has asked for, and the address of a service on it."""
+    with mariadb.temporary_database(server) as database, service(database) as address:
+        fill(database, keywords)
+        yield database, address
+
+
+@contextmanager
 def server(module: str, **settings: str) -> Iterator[str]:
     """A yardstick, `python -m module PORT`; gives its address."""
     port = mariadb.free_port()

@@ -23,7 +23,7 @@ from app.core.errors import DatabaseUnavailable, ServiceError
 from app.core.settings import CrawlRules
 from app.models import keyword_sql as sql
 from app.models.keyword import INDEX_BY_DATE, table_of
-from app.models.keyword_row import KeywordRow, claim_order, past_state, standing
+from app.models.keyword_row import KeywordRow, Standing, claim_order, past_state, standing
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ async def get_available(
         await note_alive_after_interruption(at, rules)
         return await _claims(get_running_loop(), source).carry_out(Wish(source, at, rules, limit, crawler_id))
     closed, rows = await _candidates(source, at, rules, limit)
-    return Handout([_claim_of(row, at) for row in rows[:limit]], closed)
+    return Handout([_claim_of(row, standing(row, at)) for row in rows[:limit]], closed)
 
 
 @lru_cache(maxsize=len(Source))
@@ -167,18 +167,19 @@ async def claim_rows(
 
     Gives the claims by keyword id; keywords that have changed since they were read are left out.
     """
+    stands = {row.id: standing(row, at) for row, _ in wanted}
     claims = {
-        row.id: _claim_of(row, at, secrets.token_urlsafe(18), at.now + rules.lease if crawler_id else None)
+        row.id: _claim_of(row, stands[row.id], secrets.token_urlsafe(18), at.now + rules.lease if crawler_id else None)
         for row, crawler_id in wanted
     }
     # By id, so that two claimants who share rows lock them in the same order.
     kinds = defaultdict(list)
     for row, crawler_id in sorted(wanted, key=lambda each: each[0].id):
-        kinds[standing(row, at).fresh, crawler_id is not None].append((row, crawler_id, claims[row.id]))
+        kinds[stands[row.id].fresh, crawler_id is not None].append((row, crawler_id, claims[row.id]))
     statements = [
         _claiming(source, group, at, rules, fresh=fresh, tracked=tracked) for (fresh, tracked), group in kinds.items()
     ]
-    past = [row for row, _ in wanted if row.last_requested_date and standing(row, at).fresh]
+    past = [row for row, _ in wanted if row.last_requested_date and stands[row.id].fresh]
     if len(statements) == 1 and not past:
         if await execute(*statements[0]) != len(claims):
             claims = await _ours(run, source, claims)
@@ -192,7 +193,8 @@ async def claim_rows(
                 await connection.run(*statements)
                 claims = await _ours(connection.run, source, claims)
                 past = [row for row in past if row.id in claims]
-                await connection.run(*([_history(source, past, at)] if past else []))
+                if past:
+                    await connection.run(_history(source, past, at))
     if claims:
         keywords = " ".join(
             f"keyword={row.id} page={claims[row.id].last_completed_page + 1} crawler={crawler_id}"
@@ -246,8 +248,7 @@ def _history(source: Source, rows: Sequence[KeywordRow], at: Moment) -> Statemen
     return Statement(sql.keep_history(len(rows)), values)
 
 
-def _claim_of(row: KeywordRow, at: Moment, token: str | None = None, lease: datetime | None = None) -> Claim:
-    found = standing(row, at)
+def _claim_of(row: KeywordRow, found: Standing, token: str | None = None, lease: datetime | None = None) -> Claim:
     return Claim(
         row.id, row.city, row.job, found.last_completed_page, found.total_pages, found.crawl_status, found.retry_count,
         token, lease,

@@ -22,7 +22,7 @@ async def release_stale(source: Source, at: Moment, rules: CrawlRules) -> int:
     while True:
         stale = [row[0] for row in await fetch(sql.STALE.format(table=table_of(source)), (at.now, SWEEP_BATCH))]
         if stale:
-            claims = sql.STALE_CLAIMS.format(ids=", ".join("?" * len(stale)))
+            claims = sql.STALE_CLAIMS.format(ids=sql.is_one_of(len(stale)))
             statement = sql.ENDED_IN_SILENCE.format(table=table_of(source), lease="", claims=claims)
             swept += await execute(statement, (*values, *stale, at.now))
         if len(stale) < SWEEP_BATCH:

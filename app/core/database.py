@@ -96,8 +96,6 @@ class Connection:
 
     async def run(self, *statements: Statement) -> list[Result]:
         """Run statements one after the other, in one trip to the server; the first error ends it."""
-        if not statements:
-            return []
         first, self._first = self._first, ()
         return (await self._run([*first, *statements]))[len(first) :]
 

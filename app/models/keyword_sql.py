@@ -22,6 +22,11 @@ def by_id(number: int) -> str:
     return f"CASE id{' WHEN ? THEN ?' * number} END"
 
 
+def is_one_of(number: int) -> str:
+    """Keywords by id, with their ids as parameters."""
+    return f"id IN ({', '.join('?' * number)})"
+
+
 def any_of(condition: str, number: int) -> str:
     return " OR ".join([f"({condition})"] * number)
 
@@ -87,7 +92,7 @@ WHERE ({any_of(AS_IT_WAS_READ, number)})
 
 @cache
 def tokens_of(number: int) -> str:
-    return f"SELECT id, claim_token FROM {{table}} WHERE id IN ({', '.join('?' * number)})"
+    return f"SELECT id, claim_token FROM {{table}} WHERE {is_one_of(number)}"
 
 
 @cache
@@ -192,7 +197,7 @@ WHERE COALESCE(crawl_status, '') = 'crawling' AND ({any_of(HOLDER, number)})
 
 @cache
 def counts_of(number: int) -> str:
-    return f"SELECT id, last_completed_page, retry_count FROM {{table}} WHERE id IN ({', '.join('?' * number)})"
+    return f"SELECT id, last_completed_page, retry_count FROM {{table}} WHERE {is_one_of(number)}"
 
 
 RELEASE = """
@@ -223,7 +228,7 @@ SELECT id FROM {table}
 WHERE crawl_status = 'crawling' AND (lease_expires_at IS NULL OR lease_expires_at <= ?) LIMIT ?
 """
 # By primary key: an UPDATE over a range of the index would lock what lies between as well.
-STALE_CLAIMS = "id IN ({ids}) AND crawl_status = 'crawling' AND (lease_expires_at IS NULL OR lease_expires_at <= ?)"
+STALE_CLAIMS = "{ids} AND crawl_status = 'crawling' AND (lease_expires_at IS NULL OR lease_expires_at <= ?)"
 
 # Parameters: grace end, last sign of life before the outage, grace end.
 PROLONG_AFTER_OUTAGE = """

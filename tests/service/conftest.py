@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from app.controllers.silence import release_stale
 from app.core import database, database_errors
 from app.core.clock import Clock, Moment
+from app.core.database import Connection, Result, Statement
 from app.core.enums import Source
 from app.core.settings import CrawlRules, Settings
 from app.main import create_app
@@ -195,6 +196,21 @@ async def api(app: FastAPI, clock: MovableTime) -> AsyncIterator[Api]:
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield Api(client)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Statement]:
+    """The statements that the service sends to the database, in order."""
+    statements_so_far: list[Statement] = []
+    for kind in (database.MySQLConnection, database.SQLiteConnection):
+        run = kind._run
+
+        async def watched(self: Connection, statements: Any, run: Any = run) -> list[Result]:
+            statements_so_far.extend(statements)
+            return list(await run(self, statements))
+
+        monkeypatch.setattr(kind, "_run", watched)
+    return statements_so_far
 
 
 def problem_of(answer: httpx.Response, status: int) -> dict[str, Any]:

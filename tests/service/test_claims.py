@@ -15,7 +15,7 @@ from app.core.enums import Outcome, ReleaseReason, Source
 from app.core.settings import CrawlRules
 from app.models import keyword_sql
 from app.models.keyword_row import KeywordRow
-from tests.service.conftest import MORNING, Api, MovableTime, Now, by_hand, jobs, utc
+from tests.service.conftest import MORNING, Api, MovableTime, Now, by_hand, history, jobs, utc
 
 
 async def rows() -> list[tuple[KeywordRow, str]]:
@@ -122,6 +122,21 @@ async def test_a_keyword_that_changed_since_it_was_read_is_not_claimed(
     wanted = await rows()
     await api.claim("first")
     assert await claim_rows(Source.BOSS, wanted, moment(), rules) == {}
+
+
+async def test_a_keyword_of_an_earlier_day_that_was_claimed_since_it_was_read_is_not_claimed_again(
+    api: Api, clock: MovableTime, moment: Now, rules: CrawlRules
+) -> None:
+    await api.add("a", "b")
+    for claim in await api.claim("yesterday", limit=2):
+        await api.complete(claim)
+    clock.advance(days=1)
+    wanted = await rows()
+    taken = await api.claim("first")
+    claims = await claim_rows(Source.BOSS, wanted, moment(), rules)
+    assert [claim.job for claim in claims.values()] == ["b"]
+    assert (await api.keyword(taken["id"]))["crawler_id"] == "first"
+    assert [(day["job"], day["crawler_id"]) for day in await history()] == [("a", "yesterday"), ("b", "yesterday")]
 
 
 @pytest.mark.parametrize("column", ["last_completed_page", "jobs_found", "retry_count"])
